@@ -3,13 +3,20 @@
 # a program may link them. They find libperfmon beside them, wherever both are installed. Their
 # functions may be left by an exception, or by cancellation.
 if HAVE_SHARED
-lib_LTLIBRARIES += libperfmon-likwid.la libperfmon-mpi-regions.la libperfmon-openmp.la \
-	libperfmon-papi-hl.la libperfmon-threads.la
+lib_LTLIBRARIES += libperfmon-kokkos.la libperfmon-likwid.la libperfmon-mpi-regions.la \
+	libperfmon-openmp.la libperfmon-papi-hl.la libperfmon-threads.la
 endif
 HOOK_CFLAGS = $(AM_CFLAGS) -fexceptions
 HOOK_CPPFLAGS = -I$(top_srcdir)/include -I$(top_srcdir)
 HOOK_LDFLAGS = $(AM_LDFLAGS) -shared -version-info $(PERFMON_ABI) -no-undefined -Wl,-z,nodelete \
 	-Wl,-rpath,'$$ORIGIN'
+
+libperfmon_kokkos_la_SOURCES = hooks/kokkos.c hooks/common/names.c hooks/common/names.h \
+	hooks/common/original.h hooks/kokkos/label.c hooks/kokkos/label.h
+libperfmon_kokkos_la_CFLAGS = $(HOOK_CFLAGS)
+libperfmon_kokkos_la_CPPFLAGS = $(HOOK_CPPFLAGS)
+libperfmon_kokkos_la_LDFLAGS = $(HOOK_LDFLAGS)
+libperfmon_kokkos_la_LIBADD = libperfmon.la
 
 libperfmon_likwid_la_SOURCES = hooks/likwid.c hooks/common/fortran.h hooks/common/original.h
 libperfmon_likwid_la_CFLAGS = $(HOOK_CFLAGS)

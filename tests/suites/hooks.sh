@@ -23,7 +23,7 @@ lists() {
 	status 0 "$perfmon" run --hooks && grep -q '^openmp  *[a-z]' "$here/out" && grep -q '^threads  *[a-z]' "$here/out"
 }
 try "--hooks alone lists them" lists
-try "an unknown hook is quoted" both 2 err "'opnmp' is not a hook: expects one of likwid, mpi, openmp, papi-hl, threads" \
+try "an unknown hook is quoted" both 2 err "'opnmp' is not a hook: expects one of kokkos, likwid, mpi, openmp, papi-hl, threads" \
 	"$perfmon" run --hooks=threads,opnmp true
 try "no hook is one, too" both 2 err "'' is not a hook" "$perfmon" run --hooks= true
 preloads() { # WANT: of the names of the files alone

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Programs that are marked for others, without a change: LIKWID's markers and PAPI's high-level
-# calls. Each is linked with the drop-in library, or runs under perfmon run --hooks.
+# Programs that are marked for others, without a change: LIKWID's markers, PAPI's high-level calls,
+# and Kokkos. Each is linked with the drop-in library, or runs under perfmon run --hooks.
 . "$PM_TOP/scripts/suite.sh"
 
 native_tree all
@@ -111,7 +111,7 @@ get() {
 }
 try "LIKWID: a thread reads its values; what is not there is said once" get
 # loses TEXT COMMAND...: the report as text says so.
-loses() { status "$2" "$perfmon" run --hooks=threads -e none -o lost "${@:3}" && says lost "$1"; }
+loses() { status "$2" "$perfmon" run --hooks=kokkos -e none -o lost "${@:3}" && says lost "$1"; }
 overlap() {
 	reports 4 ./likwid overlap && row first 1 && row 'first;second' 0 &&
 		loses "lost: 1 visit without an END: 'second', inside first" 4 ./likwid overlap &&
@@ -254,4 +254,143 @@ if command -v gfortran >/dev/null; then
 		try "PAPI: Fortran of PAPI's own library" in_shell papi_fortran_preloaded
 else
 	skip "PAPI: Fortran" "gfortran is missing"
+fi
+
+# --- Kokkos ---------------------------------------------------------------------------------
+
+tool=$prefix/lib/libperfmon-kokkos.so.0
+variables() {
+	status 0 "$perfmon" run --hooks=kokkos env && says out "KOKKOS_TOOLS_LIBS=$tool" && says out "KOKKOS_PROFILE_LIBRARY=$tool" &&
+		nothing grep LD_PRELOAD "$here/out" &&
+		status 0 "$perfmon" run --hooks=kokkos "$perfmon" run --hooks=kokkos env && says out "KOKKOS_TOOLS_LIBS=$tool"
+}
+try "Kokkos: both variables name the tool" variables
+for variable in KOKKOS_TOOLS_LIBS KOKKOS_PROFILE_LIBRARY; do
+	try "Kokkos: the user's own $variable is quoted" both 1 err "$variable is set to '/own.so'" \
+		env "$variable=/own.so" "$perfmon" run --hooks=kokkos true
+done
+
+# What Kokkos calls where it runs kernels with OpenMP, in the order in which it does.
+cat >"$here/kokkos.c" <<'END'
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct space { char name[64]; };
+static void *tool;
+static void call(const char *name) { ((void (*)(void))dlsym(tool, name))(); }
+static void begin(const char *what, const char *label, uint64_t *id)
+{
+	((void (*)(const char *, uint32_t, uint64_t *))dlsym(tool, what))(label, 0, id);
+}
+static void end(const char *what, uint64_t id) { ((void (*)(uint64_t))dlsym(tool, what))(id); }
+static void kernel(const char *label)
+{
+	uint64_t id;
+	static double values[1000];
+
+	begin("kokkosp_begin_parallel_for", label, &id);
+#pragma omp parallel for num_threads(2)
+	for (int i = 0; i < 1000; i++)
+		values[i] += i;
+	end("kokkosp_end_parallel_for", id);
+}
+int main(void)
+{
+	struct space host = {"HOST"};
+	struct { bool fence, padding[255]; } settings = {.fence = true};
+	void (*section)(uint32_t);
+	uint32_t first, second;
+	uint64_t id;
+	char label[20];
+
+	tool = dlopen(getenv("KOKKOS_TOOLS_LIBS"), RTLD_NOW | RTLD_GLOBAL);
+	if (!tool)
+		return puts(dlerror()), 1;
+	((void (*)(uint32_t, void *))dlsym(tool, "kokkosp_request_tool_settings"))(1, &settings);
+	((void (*)(const char *))dlsym(tool, "kokkosp_push_profile_region"))("solve");
+	for (int i = 0; i < 10; i++) {
+		/* A label may be of the moment. */
+		strcpy(label, i % 2 ? "odd" : "even");
+		kernel(label);
+	}
+	kernel("Z4mainEUliE_");
+	begin("kokkosp_begin_fence", "end", &id);
+	end("kokkosp_end_fence", id);
+	((void (*)(struct space, const char *, const void *, struct space, const char *, const void *, uint64_t))dlsym(
+		tool, "kokkosp_begin_deep_copy"))(host, "y", label, host, "x", label, 8000);
+	call("kokkosp_end_deep_copy");
+	call("kokkosp_pop_profile_region");
+	call("kokkosp_pop_profile_region");
+	((void (*)(const char *, uint32_t *))dlsym(tool, "kokkosp_create_profile_section"))("first", &first);
+	((void (*)(const char *, uint32_t *))dlsym(tool, "kokkosp_create_profile_section"))("second", &second);
+	section = (void (*)(uint32_t))dlsym(tool, "kokkosp_start_profile_section");
+	section(first);
+	section(second);
+	section = (void (*)(uint32_t))dlsym(tool, "kokkosp_stop_profile_section");
+	section(first);
+	section(second);
+	for (int i = 0; i < 200; i++)
+		((void (*)(const char *))dlsym(tool, "kokkosp_push_profile_region"))("deep");
+	for (int i = 0; i < 200; i++)
+		call("kokkosp_pop_profile_region");
+	printf("%d\n", settings.fence);
+	return 3;
+}
+END
+must "Kokkos: what it calls compiles" gcc -O1 -fopenmp "$here/kokkos.c" -o "$here/kokkos"
+called() { hooked kokkos,openmp 3 ./kokkos && says out 0; }
+# Row: HM-06
+must "Kokkos: the tool is loaded, and wants no fences" called
+for rows in 'solve 1' 'solve;odd 5' 'solve;even 5' 'solve;end \(fence\) 1' 'solve;y = x \(copy\) 1' 'solve;odd;[^;,]*\(parallel[^;,]*\) 10'; do
+	try "Kokkos: ${rows% *}" row "${rows% *}" "${rows##* }"
+done
+crossing() { row first 1 && row 'first;second' 0 && loses "lost: 1 visit without an END: 'second', inside first" 3 ./kokkos; }
+try "Kokkos: sections that overlap are counted as lost" crossing
+# The hook keeps 128 of the 200.
+try "Kokkos: regions that are too deep, too" says lost "lost: 72 visits are missing"
+
+cat >"$here/program.cc" <<'END'
+#include <Kokkos_Core.hpp>
+#include <cstdio>
+int main(int argc, char **argv)
+{
+	Kokkos::initialize(argc, argv);
+	{
+		Kokkos::View<double *> x("x", 1000), y("y", 1000);
+		double sum = 0;
+		uint32_t section;
+
+		Kokkos::Profiling::createProfileSection("steps", &section);
+		Kokkos::Profiling::pushRegion("solve");
+		for (int k = 0; k < 10; k++) {
+			Kokkos::Profiling::startSection(section);
+			Kokkos::parallel_for("fill", 1000, KOKKOS_LAMBDA(int i) { x(i) = i + k; });
+			Kokkos::parallel_for(1000, KOKKOS_LAMBDA(int i) { x(i) += 1; });
+			Kokkos::deep_copy(y, x);
+			Kokkos::parallel_reduce("dot", 1000, KOKKOS_LAMBDA(int i, double &s) { s += x(i) * y(i); }, sum);
+			Kokkos::Profiling::stopSection(section);
+		}
+		Kokkos::Profiling::popRegion();
+		Kokkos::parallel_scan("scan", 1000, KOKKOS_LAMBDA(int i, double &s, bool last) { s += x(i); if (last) y(i) = s; });
+		Kokkos::fence();
+		std::printf("%g %g\n", sum, y(999));
+	}
+	Kokkos::finalize();
+	return 5;
+}
+END
+if echo '#include <Kokkos_Core.hpp>' | g++ -E -std=c++17 -I/usr/include/trilinos -x c++ - >/dev/null 2>&1; then
+	must "Kokkos: a program compiles" g++ -O1 -std=c++17 -I/usr/include/trilinos "$here/program.cc" -o "$here/program" -ltrilinos_kokkoscore -ldl
+	kokkos() { status 5 ./program && mv "$here/out" "$here/without" && hooked kokkos 5 ./program && cmp "$here/out" "$here/without" && nothing cat "$here/err"; }
+	try "Kokkos: the same output and status" kokkos
+	for rows in 'solve 1' 'solve;steps 10' 'solve;steps;fill 10' 'solve;steps;dot 10' 'solve;steps;y = x \(copy\) 10' \
+		'solve;steps;main::.lambda\(int\)#2. 10' 'scan 1'; do
+		try "Kokkos: a program's ${rows% *}" row "${rows% *}" "${rows##* }"
+	done
+else
+	skip "a program of Kokkos" "libtrilinos-kokkos-dev is not installed"
 fi

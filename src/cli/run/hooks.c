@@ -13,6 +13,8 @@
 
 /* X(name, file, how it is loaded, what it does) */
 #define HOOKS(X)                                                                         \
+	X("kokkos", "kokkos", load_tool,                                                 \
+	  "kernels, regions, sections, fences and copies of Kokkos are regions")         \
 	X("likwid", "likwid", preload, "the marker calls of LIKWID are regions")         \
 	X("mpi", "mpi-regions", preload,                                                 \
 	  "waits and collectives of MPI are regions, and all ranks have one report")     \
@@ -25,6 +27,7 @@
 	  "(pthread_create, std::thread)")
 
 static int preload(const char *file, const char *path);
+static int load_tool(const char *file, const char *path);
 
 static const struct {
 	const char *name, *text, *file;
@@ -109,6 +112,30 @@ static int preload(const char *file, const char *path)
 		text = NULL;
 	status = set("LD_PRELOAD", text);
 	free(text);
+	return status;
+}
+
+/* Kokkos loads the tool itself: recent versions by the first variable, older ones by the second. It
+ * ends a program in which they differ. */
+static int load_tool(const char *file, const char *path)
+{
+	static const char *const variables[] = {"KOKKOS_TOOLS_LIBS",
+						"KOKKOS_PROFILE_LIBRARY"};
+	int status = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *before = getenv(variables[i]);
+
+		if (!before || !*before || is_preloaded(before, file))
+			continue;
+		cli_complain("run",
+			     "%s is set to '%s', and Kokkos takes one tool: unset it for "
+			     "--hooks=kokkos",
+			     variables[i], before);
+		return CLI_FAILED;
+	}
+	for (size_t i = 0; i < 2 && !status; i++)
+		status = set(variables[i], path);
 	return status;
 }
 

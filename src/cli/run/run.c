@@ -44,7 +44,7 @@ static const char help[] =
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region;\n"
 	"                        auto: as few as keep measuring below 5 % of the time\n"
 	"  -b, --subtract-bias   take out what measuring added\n"
-	"      --hooks LIST      regions that the program does not name: likwid, mpi, openmp,\n"
+	"      --hooks LIST      regions that the program does not name: kokkos, likwid, mpi, openmp,\n"
 	"                        papi-hl, threads. Nothing else behind --hooks: says what each\n"
 	"                        does (doc/hooks.md)\n"
 	"      --disarmed        count from perfmon_region_arm() on\n"
