@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Programs of the system with OpenMP under perfmon run --hooks, which are stripped and know nothing
-# of regions: each prints as usual, and has regions in its threads.
+# Programs of the system under perfmon run --hooks, which are stripped and know nothing of regions: each
+# prints as usual, and has regions in its threads or ranks.
 # Row: FO-06
+# Row: HM-04
+# Row: HM-07
 . "$PM_TOP/scripts/suite.sh"
 
 native_tree all
@@ -76,3 +78,69 @@ print(open("/proc/self/maps").read())' | grep libgomp >/dev/null; then
 else
 	skip numpy "python3-numpy with libopenblas0-openmp is not installed"
 fi
+
+# --- MPI, and LIKWID's markers --------------------------------------------------------------------
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1
+PATH=$PATH:/usr/sbin # likwid-bench looks for likwid-accessD
+
+# timed NAME COMMAND...: to NAME.out, with its seconds to NAME.seconds.
+timed() {
+	local begin name=$1
+	shift
+	begin=$(date +%s%N)
+	(cd "$here" && timeout 300 "$@") >"$here/$name.out" 2>"$here/$name.err" </dev/null || return
+	echo "$name: $((($(date +%s%N) - begin) / 1000000)) ms"
+}
+# What a program prints, without what differs from run to run: numbers (all but those of lammps, whose
+# physics is the same), blanks, and its own file.
+steady() { # NAME
+	case $1 in
+	lmp*) sed -n '/^ *Step/,/^Loop/p' "$here/$1.out" | grep -v Loop ;;
+	hpcc*) sed -E 's/[0-9.+e-]*[0-9][0-9.+e-]*/N/g; s/ +/ /g; /time/d' "$here/$1.file" ;;
+	NP*) awk '{ print $1 }' "$here/$1.file" ;;
+	*) sed -E 's/[0-9][0-9.e+-]*/N/g; s/[ \t]+/ /g' "$here/$1.out" | sort ;;
+	esac
+}
+# A program that writes a file of its own has it in FILE, else FILE is "-".
+beside() { # NAME HOOK FILE REGION COMMAND...
+	local name=$1 hook=$2 file=$3 region=$4
+	shift 4
+	timed "$name.1" "$@" && { [ "$file" = - ] || mv "$here/$file" "$here/$name.1.file"; } &&
+		timed "$name.2" "$perfmon" run "--hooks=$hook" -e none -o "$name.csv" -f csv -- "$@" &&
+		{ [ "$file" = - ] || mv "$here/$file" "$here/$name.2.file"; } &&
+		steady "$name.1" >"$here/$name.want" && [ -s "$here/$name.want" ] && steady "$name.2" | diff "$here/$name.want" - &&
+		grep -E "^all,([^,]*,)*$region," "$here/$name.csv"
+}
+marked() { # PACKAGE PROGRAM HOOK FILE REGION COMMAND...
+	if command -v "$2" >/dev/null && command -v "$6" >/dev/null; then
+		try "$2: the same output, and regions" beside "$2" "${@:3}"
+		sed -n "s/^$2\.1: /$2 without the hook: /p; s/^$2\.2: /$2 with it: /p" "$PM_SUITE_DIR/try.out" >&2
+	else
+		skip "$2" "$1 is not installed"
+	fi
+}
+cat >"$here/in.melt" <<'END'
+units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 10 0 10 0 10
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+fix 1 all nve
+thermo 50
+run 250
+END
+{
+	printf 'HPLinpack\ntests\nHPL.out\n8\n1\n300\n1\n40\n0\n1\n1\n2\n16.0\n1\n2\n1\n4\n1\n2\n1\n1\n1\n1\n1\n1\n2\n64\n0\n0\n1\n8\n'
+	printf -- '-\n0\n1200\n0\n40\n'
+} >"$here/hpccinf.txt"
+marked lammps lmp mpi - MPI_Send mpirun.openmpi -n 2 lmp -in in.melt -log none
+marked hpcc hpcc mpi hpccoutf.txt MPI_Allreduce mpirun.openmpi -n 2 hpcc
+marked netpipe-openmpi NPopenmpi mpi np.out MPI_Recv mpirun.openmpi -n 2 NPopenmpi -u 1000 -n 2000 -p 0 -o np.out
+marked netpipe-mpich2 NPmpich2 mpi np.out MPI_Recv mpirun.mpich -n 2 NPmpich2 -u 1000 -n 2000 -p 0 -o np.out
+marked likwid likwid-bench likwid - bench likwid-bench -t sum -w S0:100kB:2 -i 10000
