@@ -8,7 +8,7 @@
  * regions end without a name: the thread keeps which are open. Sections may overlap: where something
  * ends that has a section open inside of it, the section ends, too, and the report counts it as lost.
  */
-#include <perfmon/region.h>
+#include <perfmon/quantity.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -138,7 +138,7 @@ void kokkosp_begin_deep_copy(struct space to_space, const char *to,
 	(void)from_address;
 	snprintf(name, sizeof(name), "%s = %s (copy)", to, from);
 	push(&copies, region_of(name, NULL));
-	(void)bytes; /* what the visit moves */
+	PERFMON_REGION_ADD("bytes", "B", bytes);
 }
 
 void kokkosp_end_deep_copy(void)

@@ -11,7 +11,7 @@
  * In C a call comes here as MPI_X. The Fortran code of an MPI calls MPI_X, or PMPI_X, or neither, so
  * its names are here, too, and the call inside of such a call is no region of its own.
  */
-#include <perfmon/region.h>
+#include <perfmon/quantity.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,7 +85,50 @@ static void leave(struct perfmon_region **region)
 	inside = false;
 }
 
-#define DEFINE_(name, region, count)                                                     \
+/* --- bytes ---------------------------------------------------------------------------- */
+
+static struct perfmon_quantity bytes = PERFMON_QUANTITY_INIT("bytes", "B");
+
+/* Says what the rank gives: COUNT elements of TYPE, a handle. */
+static void say(const struct perfmon_region *visit, word count, word type)
+{
+	static void *kept;
+	int size = 0, (*type_size)(word, int *);
+
+	if (!visit || count <= 0 ||
+	    !__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED))
+		return;
+	type_size = (int (*)(word, int *))original_once(
+		&kept, __builtin_return_address(0), "PMPI_Type_size", mpi_libraries);
+	if (!type_size(type, &size) && size > 0)
+		perfmon_region_add(&bytes, (uint64_t)count * (unsigned int)size);
+}
+
+/* The same with the arguments of Fortran, which are addresses. */
+static void say_fortran(const struct perfmon_region *visit, word count, word type)
+{
+	static void *kept;
+	int size = 0, err = 0, elements;
+	void (*type_size)(const int *, int *, int *);
+
+	if (!visit || !count || !type ||
+	    !__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED))
+		return;
+	elements = *(const int *)count;
+	type_size = (void (*)(const int *, int *, int *))original_once(
+		&kept, __builtin_return_address(0), "mpi_type_size_", mpi_libraries);
+	type_size((const int *)type, &size, &err);
+	if (!err && elements > 0 && size > 0)
+		perfmon_region_add(&bytes,
+				   (uint64_t)(unsigned int)elements * (unsigned int)size);
+}
+
+/* A count of int has another word's rest in its upper half. */
+#define SAY_C(visit, count, type)	say(visit, (int)(count), type)
+#define SAY_LARGE(visit, count, type)	say(visit, count, type)
+#define SAY_FORTRAN(visit, count, type) say_fortran(visit, count, type)
+
+#define DEFINE_(name, region, count, SAY, given, type)                                   \
 	HOOK word name(WORDS_##count);                                                   \
 	word name(WORDS_##count)                                                         \
 	{                                                                                \
@@ -95,28 +138,32 @@ static void leave(struct perfmon_region **region)
 		__attribute__((cleanup(leave), unused)) struct perfmon_region *visit =   \
 			enter(&(region));                                                \
                                                                                          \
+		SAY(visit, given, type);                                                 \
 		return original(PASS_##count);                                           \
 	}
-#define DEFINE(name, region, count) DEFINE_(name, region, count)
+#define DEFINE(name, region, count, SAY, given, type)                                    \
+	DEFINE_(name, region, count, SAY, given, type)
 
 /* A count of MPI_Count, and the offset in a file, are words of 64 bits alone. */
 #if UINTPTR_MAX > 0xffffffff
 #define DEFINE_LARGE DEFINE
 #else
-#define DEFINE_LARGE(name, region, count)
+#define DEFINE_LARGE(name, region, count, SAY, given, type)
 #undef MPI_FILES
 #define MPI_FILES(CALL)
 #endif
 
 /* In C with counts of int and of MPI_Count; in Fortran by mpif.h and the module mpi, and by the module
  * mpi_f08 of Open MPI and of MPICH. */
-#define CALL(c, fortran, count)                                                          \
+#define CALL(c, fortran, count, given, type)                                             \
 	static struct perfmon_region region_##c = PERFMON_REGION_INIT("MPI_" #c);        \
-	DEFINE(MPI_##c, region_##c, count)                                               \
-	DEFINE_LARGE(MPI_##c##_c, region_##c, count)                                     \
-	DEFINE(mpi_##fortran##_, region_##c, AND_ONE_##count)                            \
-	DEFINE(mpi_##fortran##_f08_, region_##c, AND_ONE_##count)                        \
-	DEFINE(mpi_##fortran##_f08ts_, region_##c, AND_ONE_##count)
+	DEFINE(MPI_##c, region_##c, count, SAY_C, given, type)                           \
+	DEFINE_LARGE(MPI_##c##_c, region_##c, count, SAY_LARGE, given, type)             \
+	DEFINE(mpi_##fortran##_, region_##c, AND_ONE_##count, SAY_FORTRAN, given, type)  \
+	DEFINE(mpi_##fortran##_f08_, region_##c, AND_ONE_##count, SAY_FORTRAN, given,    \
+	       type)                                                                     \
+	DEFINE(mpi_##fortran##_f08ts_, region_##c, AND_ONE_##count, SAY_FORTRAN, given,  \
+	       type)
 MPI_CALLS(CALL)
 
 /* --- MPI_Pcontrol -------------------------------------------------------------------- */

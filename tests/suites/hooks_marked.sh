@@ -348,6 +348,8 @@ must "Kokkos: the tool is loaded, and wants no fences" called
 for rows in 'solve 1' 'solve;odd 5' 'solve;even 5' 'solve;end \(fence\) 1' 'solve;y = x \(copy\) 1' 'solve;odd;[^;,]*\(parallel[^;,]*\) 10'; do
 	try "Kokkos: ${rows% *}" row "${rows% *}" "${rows##* }"
 done
+copied() { grep -qE '^all,.*solve;y = x \(copy\),.*,8000,' "$here/report"; }
+try "Kokkos: the bytes of a copy" copied
 crossing() { row first 1 && row 'first;second' 0 && loses "lost: 1 visit without an END: 'second', inside first" 3 ./kokkos; }
 try "Kokkos: sections that overlap are counted as lost" crossing
 # The hook keeps 128 of the 200.

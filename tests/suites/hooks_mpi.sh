@@ -27,6 +27,15 @@ row() { # FILE PATH VISITS
 	}
 }
 
+# said PATH BYTES: the report has these bytes there.
+said() {
+	awk -F, -v path="$1" -v want="$2" '
+		{ sub(/\r$/, "") }
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "bytes") column = i }
+		$1 == "all" && $6 == path { got = $column }
+		END { print got; exit got != want }' "$here/report"
+}
+
 # --- a program of C, and one of every call ----------------------------------------------------
 
 cat >"$here/waits.c" <<'END'
@@ -66,7 +75,7 @@ int main(int argc, char **argv)
 END
 
 # The calls of the table with the numbers of their arguments, by the table and by an mpi.h.
-table() { sed -n -E 's/^[[:space:]]*CALL\(([A-Z][a-z_]*), [a-z_]*, ([0-9]+)\).*/MPI_\1 \2/p' "$PM_TOP/hooks/mpi/calls.h" | sort; }
+table() { sed -n -E 's/^[[:space:]]*CALL\(([A-Z][a-z_]*), [a-z_]*, ([0-9]+), .*/MPI_\1 \2/p' "$PM_TOP/hooks/mpi/calls.h" | sort; }
 header() { # MPI
 	echo '#include <mpi.h>' | "mpicc.$1" -E -P -x c - | sed 's/__attribute__ *(([^;]*))//g' | tr '\n' ' ' | tr ';' '\n' |
 		sed -n -E 's/^.*int +(MPI_[A-Za-z_]+) *\(([^)]*)\).*/\1 \2/p' | awk '{ print $1, gsub(",", ",") + 1 }' | sort -u
@@ -144,6 +153,7 @@ for mpi in openmpi mpich; do
 	try "$mpi: a wait is below the region around it" row report 'solve;MPI_Waitall' 15
 	try "$mpi: a collective" row report MPI_Allgather 3
 	try "$mpi: each rank's call" row report MPI_Reduce 3
+	try "$mpi: what the ranks give" said MPI_Reduce 12
 	try "$mpi: MPI_Pcontrol(0) and (1) switch off and on" nothing grep MPI_Barrier "$here/report"
 	clean() { # PROGRAM
 		rm -f "$here"/report* && status 0 "mpirun.$mpi" -n 2 "$perfmon" run --hooks=mpi -e none -o report "./$1" &&
@@ -179,6 +189,7 @@ for mpi in openmpi mpich; do
 		try "$mpi: $form: calls are below the region around them" row report 'solve;MPI_Allreduce' 40
 		# Not the one behind MPI_Pcontrol(0).
 		try "$mpi: $form: a barrier" row report 'solve;MPI_Barrier' 4
+		try "$mpi: $form: what the ranks give" said 'solve;MPI_Allreduce' 160
 		try "$mpi: $form: no call is in another" nothing grep -E 'MPI_[A-Za-z]*;MPI|^all,([^,]*,)*MPI_Barrier,MPI' "$here/report"
 		try "$mpi: $form: behind MPI_Pcontrol(1)" row report MPI_Bcast 4
 		try "$mpi: $form: nothing is lost" clean "$form.$mpi"
