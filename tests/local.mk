@@ -85,16 +85,16 @@ tests_programs_region_plugin_own_la_LIBADD = libperfmon_all.la
 tests_programs_region_plugin_own_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version \
 	-rpath /nowhere
 # What the scripts share.
-EXTRA_DIST += tests/tap.sh
+EXTRA_DIST += tests/tap.sh tests/export_check.py
 dist_check_SCRIPTS += tests/test_examples.sh
 TESTS += tests/test_examples.sh
 if HAVE_COMMAND
-dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh tests/test_hostile.sh
-TESTS += tests/test_diff.sh tests/test_export.sh tests/test_hostile.sh
+dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh
+TESTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh
 check_PROGRAMS += tests/programs/diff_work tests/programs/diff_phases tests/programs/odd_names \
 	tests/programs/profile_hostile tests/programs/trace_check
 else
-EXTRA_DIST += tests/test_diff.sh tests/test_export.sh tests/test_hostile.sh
+EXTRA_DIST += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh
 endif
 tests_programs_profile_hostile_SOURCES = tests/programs/profile_hostile.c tests/profile_builder.h
 tests_programs_profile_hostile_LDADD = libperfmon_all.la

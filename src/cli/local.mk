@@ -15,8 +15,9 @@ perfmon_SOURCES = \
 	src/cli/diff/shuffle.c src/cli/diff/stat_file.c src/cli/diff/stat_file.h src/cli/diff/text.c src/cli/diff/visits.c src/cli/diff/visits.h \
 	src/cli/exact/events.c src/cli/exact/exact.h src/cli/exact/place.c \
 	src/cli/exact/place.h src/cli/exact/start.c \
-	src/cli/export/chrome.c src/cli/export/export.c src/cli/export/export.h \
-	src/cli/export/folded.c src/cli/export/weight.c \
+	src/cli/export/callgrind.c src/cli/export/chrome.c src/cli/export/export.c \
+	src/cli/export/export.h src/cli/export/folded.c src/cli/export/gzip.c src/cli/export/pprof.c \
+	src/cli/export/split.c src/cli/export/table.c src/cli/export/weight.c \
 	src/cli/info/info.c src/cli/info/info.h src/cli/info/json.c \
 	src/cli/list/list.c src/cli/list/list.h \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/jobs.c \

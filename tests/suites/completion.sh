@@ -73,8 +73,8 @@ for shell in bash zsh; do
 	try "$shell: formats" offers_only $shell "perfmon run -f " csv flat json text
 	try "$shell: formats of report" offers_only $shell "perfmon report --format " csv flat html json text
 	try "$shell: formats of stat" offers_only $shell "perfmon stat -f " csv json text
-	try "$shell: formats of export" offers_only $shell "perfmon export -f " chrome folded
 	try "$shell: hooks" offers_only $shell "perfmon run --hooks " kokkos likwid mpi openmp papi-hl threads
+	try "$shell: formats of export" offers_only $shell "perfmon export -f " callgrind chrome folded json-split pprof
 	try "$shell: levels" offers $shell "perfmon report -l " core numa package
 	try "$shell: subcommands of help" offers $shell "perfmon help " export stat
 	try "$shell: events" offers $shell "perfmon run -e " auto none page-faults task-clock

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/common/common.h"
@@ -12,26 +13,44 @@
 static const char help[] =
 	"usage: perfmon export [OPTION]... --format FORMAT FILE...\n\n"
 	"Writes profiles that programs kept in files (perfmon run -P FILE) for other programs:\n\n"
-	"  chrome   a trace for ui.perfetto.dev and chrome://tracing. It shows sums: each event\n"
-	"           is all visits of a path, in each thread\n"
-	"  folded   lines 'a;b;c 123' for flame graphs: exclusive values of paths\n\n"
-	"  -f, --format FORMAT   chrome, folded\n"
+	"  callgrind   for callgrind_annotate and KCachegrind\n"
+	"  chrome      a trace for ui.perfetto.dev and chrome://tracing. It shows sums: each\n"
+	"              event is all visits of a path, in each thread\n"
+	"  folded      lines 'a;b;c 123' for flame graphs: exclusive values of paths\n"
+	"  json-split  Caliper's format, for Hatchet\n"
+	"  pprof       for pprof of Go\n\n"
+	"  -f, --format FORMAT   callgrind, chrome, folded, json-split, pprof\n"
 	"  -w, --weight NAME     folded: time (in ns, the default), an event, or a metric; of a\n"
 	"                        quotient what is divided. Exact profiles have no time: the\n"
 	"                        default is their first event\n"
-	"  -m, --metrics TEXT    more metrics: 'NAME = FORMULA; ...', @FILE, none\n"
-	"  -T, --per-thread      folded: each thread separately\n"
+	"  -m, --metrics TEXT    chrome, folded: more metrics: 'NAME = FORMULA; ...', @FILE, none\n"
+	"  -T, --per-thread      folded, pprof: each thread separately\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0, 1 if something could not be read or written, 2 if an option is wrong.\n";
 /* clang-format on */
 
-enum { CHROME, FOLDED, FORMATS };
+#define FORMATS "callgrind, chrome, folded, json-split, pprof"
+enum { CALLGRIND, CHROME, FOLDED, SPLIT, PPROF, NO_FORMAT };
+
+/* A format that has all values of a profile. */
+struct whole {
+	const char *suffix;
+	int (*write)(struct pm_out *out, struct export_profile *profile,
+		     struct export_job *job);
+	int (*end)(struct pm_out *out, struct export_job *job);
+};
+static const struct whole wholes[NO_FORMAT] = {
+	[CALLGRIND] = {"callgrind", export_callgrind, export_callgrind_end},
+	[SPLIT] = {"json", export_split, export_split_end},
+	[PPROF] = {"pb.gz", export_pprof, export_pprof_end},
+};
 
 struct request {
 	struct cli_sources sources;
-	bool chrome;
-	const char *weight; /* NULL: not given */
+	unsigned int format;
+	const struct whole *whole; /* NULL: chrome or folded */
+	const char *weight;	   /* NULL: not given */
 	struct pm_metrics *metrics;
 	struct export_weights weights;
 	bool per_thread;
@@ -61,15 +80,43 @@ static int model_make(const struct request *request, const struct pm_snapshot *s
 		      struct pm_report_model *model)
 {
 	return pm_report_model_make(model, snapshot, false,
-				    request->chrome ? request->metrics
-						    : request->weights.metrics);
+				    request->format == CHROME ? request->metrics
+							      : request->weights.metrics);
+}
+
+/* Checks that MODEL, of profile I, has the same columns as that of the first profile. */
+static int check_columns(const struct request *request,
+			 const struct pm_report_model *model,
+			 const struct pm_snapshot *first, struct pm_diag *diag)
+{
+	struct export_weight weight;
+	struct pm_report_model other;
+	const char *a, *b;
+	int err = model_make(request, first, &other);
+
+	if (err)
+		return err;
+	for (uint32_t c = 0;; c++) {
+		a = export_column(&other, c, &weight);
+		b = export_column(model, c, &weight);
+		if (!a || !b || strcmp(a, b))
+			break;
+	}
+	if (a || b)
+		err = pm_diag_set(
+			diag, -EINVAL,
+			"its events are not those of '%s': export them one by one",
+			request->sources.at[0].name);
+	pm_report_model_free(&other);
+	return err;
 }
 
 /* Checks that profile I can be exported, before anything is written. Returns 0, or an exit
  * status after a message. */
-static int check_one(const struct request *request, const struct pm_snapshot *snapshot,
+static int check_one(const struct request *request, struct pm_snapshot **snapshots,
 		     size_t i, bool *exact)
 {
+	const struct pm_snapshot *snapshot = snapshots[i];
 	struct pm_report_model model;
 	struct export_weight weight;
 	struct pm_diag diag = {0};
@@ -77,7 +124,8 @@ static int check_one(const struct request *request, const struct pm_snapshot *sn
 
 	if (!err) {
 		/* An error reports notes about a metric that is the weight. */
-		for (uint32_t n = 0; request->chrome && n < model.note_count; n++)
+		for (uint32_t n = 0; request->format == CHROME && n < model.note_count;
+		     n++)
 			cli_complain("export", "'%s': %s", request->sources.at[i].name,
 				     model.notes[n]);
 		err = export_weight_find(&request->weights, &model, &weight, &diag);
@@ -88,6 +136,8 @@ static int check_one(const struct request *request, const struct pm_snapshot *sn
 					  "some profiles were counted exactly by "
 					  "translation, others by the machine's "
 					  "counters: export them one by one");
+		if (!err && i && request->whole)
+			err = check_columns(request, &model, snapshots[0], &diag);
 		*exact = model.exact;
 		if (!err && !i && model.exact && !request->weight)
 			cli_complain("export", "%s: " PM_REPORT_EXACT "; values are %s",
@@ -100,22 +150,18 @@ static int check_one(const struct request *request, const struct pm_snapshot *sn
 	return err;
 }
 
-/* Reports marks and small values, which folded stacks cannot show. */
-static void tell_marks(const char *name, const struct export_profile *profile)
+/* Reports marks and small values, which formats without marks cannot show. */
+static void tell_marks(const char *name, const struct export_profile *profile,
+		       bool folded)
 {
-	/* These marks change no number by much. */
-	uint32_t marks = profile->marks & ~(uint32_t)(PM_MARK_RETRIED | PM_MARK_FALLBACK |
-						      PM_MARK_MIGRATED);
+	uint32_t marks = profile->marks & EXPORT_MARKS;
 	struct pm_diag words = {0};
 
-	for (uint32_t mark = 1; mark && mark <= marks; mark <<= 1)
-		if (marks & mark)
-			pm_diag_add(&words, "%s%s", *words.text ? ", " : "",
-				    pm_report_mark_name(mark));
+	export_mark_words(marks, &words);
 	if (marks)
 		cli_complain("export", "'%s': some values have marks in reports: %s",
 			     name, words.text);
-	if (profile->any_less && !profile->any)
+	if (folded && profile->any_less && !profile->any)
 		cli_complain("export",
 			     "'%s': all values are below 0.5, and folded stacks have "
 			     "whole numbers: use a smaller unit",
@@ -123,7 +169,8 @@ static void tell_marks(const char *name, const struct export_profile *profile)
 }
 
 static int write_one(const struct request *request, const struct pm_snapshot *snapshot,
-		     const struct numbers *numbers, size_t i, struct pm_out *out)
+		     const struct numbers *numbers, size_t i, struct export_job *job,
+		     struct pm_out *out)
 {
 	struct pm_report_model model;
 	struct export_profile profile = {
@@ -132,6 +179,7 @@ static int write_one(const struct request *request, const struct pm_snapshot *sn
 		.pid = numbers->pids[i],
 		.delay_ns =
 			pm_less(snapshot->header.begin_realtime_ns, numbers->first_ns),
+		.number = (uint32_t)i,
 		.first = !i,
 	};
 	struct export_weight weight;
@@ -141,40 +189,73 @@ static int write_one(const struct request *request, const struct pm_snapshot *sn
 		return err;
 	/* Checked before, in check_one(). */
 	export_weight_find(&request->weights, &model, &weight, NULL);
-	if (request->chrome)
+	if (request->whole)
+		err = request->whole->write(out, &profile, job);
+	else if (request->format == CHROME)
 		err = export_chrome(out, &profile);
 	else
 		err = export_folded(out, &profile, &weight, request->per_thread);
-	if (!request->chrome && !err)
-		tell_marks(request->sources.at[i].name, &profile);
+	job->marks |= profile.marks;
+	if (request->format != CHROME && !err)
+		tell_marks(request->sources.at[i].name, &profile,
+			   request->format == FOLDED);
 	pm_report_model_free(&model);
 	return err;
+}
+
+/* Returns true if each of the COUNT profiles is of another rank. */
+static bool has_ranks(struct pm_snapshot **snapshots, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (snapshots[i]->header.rank < 0)
+			return false;
+		for (size_t before = 0; before < i; before++)
+			if (snapshots[before]->header.rank == snapshots[i]->header.rank)
+				return false;
+	}
+	return true;
+}
+
+static int number_all(struct pm_snapshot **snapshots, size_t count,
+		      struct numbers *numbers)
+{
+	*numbers = (struct numbers){.first_ns = UINT64_MAX};
+	numbers->pids = calloc(count, sizeof(*numbers->pids));
+	if (!numbers->pids)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t begin = snapshots[i]->header.begin_realtime_ns;
+
+		if (begin < numbers->first_ns)
+			numbers->first_ns = begin;
+		numbers->pids[i] = snapshots[i]->header.pid;
+		for (size_t before = 0; before < i; before++)
+			if (numbers->pids[before] == numbers->pids[i])
+				numbers->pids[i] = EXPORT_NO_NUMBER + (uint32_t)i;
+	}
+	return 0;
 }
 
 static int write_all(const struct request *request, struct pm_snapshot **snapshots,
 		     struct pm_out *out)
 {
 	size_t count = request->sources.count;
-	struct numbers numbers = {.first_ns = UINT64_MAX};
-	int err = 0;
+	struct export_job job = {
+		.profiles = (uint32_t)count,
+		.per_thread = request->per_thread,
+		.ranks = has_ranks(snapshots, count),
+	};
+	struct numbers numbers;
+	int err = number_all(snapshots, count, &numbers);
 
-	numbers.pids = calloc(count, sizeof(*numbers.pids));
-	if (!numbers.pids)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t begin = snapshots[i]->header.begin_realtime_ns;
-
-		if (begin < numbers.first_ns)
-			numbers.first_ns = begin;
-		numbers.pids[i] = snapshots[i]->header.pid;
-		for (size_t before = 0; before < i; before++)
-			if (numbers.pids[before] == numbers.pids[i])
-				numbers.pids[i] = EXPORT_NO_NUMBER + (uint32_t)i;
-	}
 	for (size_t i = 0; !err && i < count; i++)
-		err = write_one(request, snapshots[i], &numbers, i, out);
-	if (!err && request->chrome)
+		err = write_one(request, snapshots[i], &numbers, i, &job, out);
+	if (!err && request->whole)
+		err = request->whole->end(out, &job);
+	else if (!err && request->format == CHROME)
 		export_chrome_end(out);
+	export_table_free(&job.table);
+	free(job.totals);
 	free(numbers.pids);
 	return err;
 }
@@ -182,11 +263,13 @@ static int write_all(const struct request *request, struct pm_snapshot **snapsho
 static int write_output(const struct request *request, struct pm_snapshot **snapshots)
 {
 	struct pm_out out = {.sink = cli_output_print};
+	const char *suffix = request->format == CHROME ? "json" : "folded";
 	struct cli_output output;
 	int err;
 
-	if (cli_output_begin(&output, "export", request->output,
-			     request->chrome ? "json" : "folded"))
+	if (request->whole)
+		suffix = request->whole->suffix;
+	if (cli_output_begin(&output, "export", request->output, suffix))
 		return CLI_FAILED;
 	out.argument = &output;
 	err = write_all(request, snapshots, &out);
@@ -209,7 +292,7 @@ static int export(const struct request *request)
 	while (read < count && !read_one(&request->sources.at[read], &snapshots[read]))
 		read++;
 	while (read == count && good < count &&
-	       !check_one(request, snapshots[good], good, &exact))
+	       !check_one(request, snapshots, good, &exact))
 		good++;
 	if (good == count)
 		status = write_output(request, snapshots);
@@ -219,12 +302,36 @@ static int export(const struct request *request)
 	return status;
 }
 
+/* Returns the option that the format does not have, or NULL. */
+static const char *option_too_many(const struct request *request)
+{
+	if (request->weight && request->format != FOLDED)
+		return "--weight is for --format folded";
+	if (request->per_thread && request->format != FOLDED && request->format != PPROF)
+		return "--per-thread is for --format folded and --format pprof";
+	if (request->metrics && request->whole)
+		return "--metrics is for --format chrome and --format folded";
+	return NULL;
+}
+
+static int sources_add(struct request *request, int argc, char **argv)
+{
+	int status = 0;
+
+	for (; !status && optind < argc; optind++)
+		status = cli_sources_add_path(&request->sources, argv[optind]);
+	if (!status && !request->sources.count) {
+		cli_complain("export", "no profile is given; see perfmon export --help");
+		status = CLI_USAGE;
+	}
+	return status;
+}
+
 /* Returns -1 to continue, or the exit status. */
 static int options_read(struct request *request, int argc, char **argv)
 {
-	unsigned int format = FORMATS;
 	const struct cli_option options[] = {
-		{"format", .choice = &format, .choices = "chrome, folded"},
+		{"format", .choice = &request->format, .choices = FORMATS},
 		{"metrics", .take = cli_take_metrics, .to = &request->metrics},
 		{"weight", .text = &request->weight},
 		{"per-thread", .flag = &request->per_thread},
@@ -233,31 +340,28 @@ static int options_read(struct request *request, int argc, char **argv)
 	};
 	const struct cli_command command = {"export", help, false, options};
 	int status = cli_options_read(&command, argc, argv);
+	const char *wrong;
 
 	if (status >= 0)
 		return status;
-	if (format == FORMATS) {
-		cli_complain("export", "--format is missing: chrome or folded");
+	if (request->format == NO_FORMAT) {
+		cli_complain("export", "--format is missing: one of " FORMATS);
 		return CLI_USAGE;
 	}
-	request->chrome = format == CHROME;
-	if (request->chrome && (request->weight || request->per_thread)) {
-		cli_complain("export", "--%s is for --format folded",
-			     request->weight ? "weight" : "per-thread");
+	if (wholes[request->format].write)
+		request->whole = &wholes[request->format];
+	wrong = option_too_many(request);
+	if (wrong) {
+		cli_complain("export", "%s", wrong);
 		return CLI_USAGE;
 	}
-	for (status = 0; !status && optind < argc; optind++)
-		status = cli_sources_add_path(&request->sources, argv[optind]);
-	if (!status && !request->sources.count) {
-		cli_complain("export", "no profile is given; see perfmon export --help");
-		status = CLI_USAGE;
-	}
+	status = sources_add(request, argc, argv);
 	return status ? status : -1;
 }
 
 int cli_export(int argc, char **argv)
 {
-	struct request request = {.sources.command = "export"};
+	struct request request = {.sources.command = "export", .format = NO_FORMAT};
 	int status = options_read(&request, argc, argv);
 
 	/* Without the option, use the built-in metrics. */

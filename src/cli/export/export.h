@@ -2,10 +2,15 @@
 /*
  * The inside of perfmon export:
  *
- *   export.c  options, profiles, output
- *   chrome.c  the Chrome trace format
- *   folded.c  folded stacks
- *   weight.c  the values of folded stacks
+ *   export.c     options, profiles, output
+ *   callgrind.c  Callgrind's format
+ *   chrome.c     the Chrome trace format
+ *   folded.c     folded stacks
+ *   gzip.c       a stream as gzip's format
+ *   pprof.c      pprof's format
+ *   split.c      Caliper's json-split
+ *   table.c      texts and paths, each once
+ *   weight.c     the values of paths
  */
 #ifndef PM_CLI_EXPORT_EXPORT_H
 #define PM_CLI_EXPORT_EXPORT_H
@@ -20,10 +25,58 @@
 /* Linux numbers processes and threads up to 2^22. */
 #define EXPORT_NO_NUMBER 10000000u
 
+/* Texts below numbers, each once, numbered from 0 in the order of their first use. */
+struct export_entry {
+	uint32_t number, above;
+	bool used; /* for the format */
+	char *text;
+};
+struct export_table {
+	struct export_entry **entries;
+	uint32_t count;
+	void *root; /* of tsearch(3) */
+};
+
+/* Returns the entry of TEXT below number ABOVE, a new one if there is none, or NULL without
+ * memory. TEXT is copied. */
+struct export_entry *export_table_add(struct export_table *table, uint32_t above,
+				      const char *text);
+void export_table_free(struct export_table *table);
+
+/* A sink that writes to OUT in gzip's format, without compression: profiles are small. */
+struct export_gzip {
+	struct pm_out *out;
+	uint32_t crc, size;
+};
+void export_gzip_begin(struct export_gzip *gzip, struct pm_out *out);
+int export_gzip_print(void *argument, const char *text, size_t size);
+void export_gzip_end(struct export_gzip *gzip);
+
+/* What a format knows beyond one profile. */
+struct export_job {
+	uint32_t profiles;
+	bool per_thread;
+	bool ranks; /* each profile is of another rank */
+	struct export_table table;
+	struct pm_out inner; /* to GZIP */
+	struct export_gzip gzip;
+	uint32_t columns;
+	uint64_t *totals; /* of each column */
+	uint32_t marks;	  /* of values that were written */
+	bool any;	  /* rows */
+};
+
+/* Marks that formats tell: the others change no number by much. */
+#define EXPORT_MARKS                                                                     \
+	((1u << PM_MARKS) - 1 - (PM_MARK_RETRIED | PM_MARK_FALLBACK | PM_MARK_MIGRATED))
+/* Adds the names of MARKS to WORDS, separated by ", ". */
+void export_mark_words(uint32_t marks, struct pm_diag *words);
+
 /* A profile to be exported. */
 struct export_profile {
 	const struct pm_snapshot *snapshot;
 	const struct pm_report_model *model;
+	uint32_t number;   /* from 0, among those that are exported */
 	uint64_t delay_ns; /* after the begin of the first of all profiles */
 	uint32_t pid;	   /* which no other profile has here */
 	bool first;
@@ -35,6 +88,9 @@ struct export_profile {
 /* Writes a profile. Returns 0 or -ENOMEM; errors of the sink are in OUT. */
 int export_chrome(struct pm_out *out, const struct export_profile *profile);
 void export_chrome_end(struct pm_out *out);
+
+/* Writes the number and the name of a thread to TEXT. */
+void export_thread(const struct perfmon_profile_thread *thread, char *text, size_t size);
 
 /* The possible meanings of a name as the value of folded stacks. */
 struct export_weights {
@@ -61,13 +117,44 @@ int export_weight_find(const struct export_weights *weights,
 		       const struct pm_report_model *model, struct export_weight *weight,
 		       struct pm_diag *diag);
 
-/* Returns the exclusive value of NODE: time in ns, counts without their scale. */
+/* Returns a value of NODE: time in ns, counts without their scale. */
 struct pm_value export_weigh(const struct pm_report_tree *tree, uint32_t node,
-			     const struct export_weight *weight);
+			     const struct export_weight *weight, bool exclusive);
+
+/* Returns the same as a whole number, and 0 where it was not counted or is negative. Adds what
+ * PROFILE tells about the values. */
+uint64_t export_whole(struct export_profile *profile, const struct pm_report_tree *tree,
+		      uint32_t node, const struct export_weight *weight, bool exclusive);
+
+/*
+ * The columns of the formats that have all values: time, unless MODEL is of an exact profile,
+ * and the events that were not refused. export_column() sets WEIGHT to column C, and returns
+ * its name, or NULL behind the last one.
+ */
+const char *export_column(const struct pm_report_model *model, uint32_t c,
+			  struct export_weight *weight);
 
 /* Writes exclusive values; with PER_THREAD, of each thread. */
 int export_folded(struct pm_out *out, struct export_profile *profile,
 		  const struct export_weight *weight, bool per_thread);
+
+/* Write a profile with all its columns, which all profiles have, and the end of the last one.
+ * Return 0 or -ENOMEM; errors of the sink are in OUT. */
+int export_callgrind(struct pm_out *out, struct export_profile *profile,
+		     struct export_job *job);
+int export_callgrind_end(struct pm_out *out, struct export_job *job);
+int export_pprof(struct pm_out *out, struct export_profile *profile,
+		 struct export_job *job);
+int export_pprof_end(struct pm_out *out, struct export_job *job);
+int export_split(struct pm_out *out, struct export_profile *profile,
+		 struct export_job *job);
+int export_split_end(struct pm_out *out, struct export_job *job);
+
+/* Writes a name as plain text: control characters and bytes that are not UTF-8 as \xNN. An
+ * empty one is "(no name)". */
+void export_plain(struct pm_out *out, const char *name);
+/* Returns the same in memory of the caller, or NULL without memory. */
+char *export_plain_text(const char *name);
 
 /* perfmon export. Takes its own name as argv[0] and returns the exit status. */
 int cli_export(int argc, char **argv);

@@ -31,20 +31,6 @@ static void put_frame(struct pm_out *out, const char *name)
 	}
 }
 
-/* Returns the value of node N as an integer; 0 if there is none. */
-static uint64_t weigh(struct export_profile *profile, const struct pm_report_tree *tree,
-		      uint32_t n, const struct export_weight *weight)
-{
-	struct pm_value value = export_weigh(tree, n, weight);
-
-	if (value.state != PM_COUNTED || !(value.value > 0 && value.value < 1.8e19))
-		return 0;
-	profile->any_less |= value.value < 0.5;
-	profile->any |= value.value >= 0.5;
-	profile->marks |= value.marks;
-	return (uint64_t)(value.value + 0.5);
-}
-
 static void put_tree(struct pm_out *out, struct export_profile *profile,
 		     const struct pm_report_tree *tree,
 		     const struct export_weight *weight, const char *thread)
@@ -53,7 +39,7 @@ static void put_tree(struct pm_out *out, struct export_profile *profile,
 
 	for (uint32_t n = pm_report_tree_next(tree, 0); n;
 	     n = pm_report_tree_next(tree, n)) {
-		uint64_t value = weigh(profile, tree, n, weight);
+		uint64_t value = export_whole(profile, tree, n, weight, true);
 		uint32_t count;
 
 		if (!value)
@@ -71,6 +57,14 @@ static void put_tree(struct pm_out *out, struct export_profile *profile,
 	}
 }
 
+void export_thread(const struct perfmon_profile_thread *thread, char *text, size_t size)
+{
+	if (thread->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
+		snprintf(text, size, "ended threads");
+	else
+		snprintf(text, size, "%u %s", thread->tid, thread->name);
+}
+
 int export_folded(struct pm_out *out, struct export_profile *profile,
 		  const struct export_weight *weight, bool per_thread)
 {
@@ -82,10 +76,7 @@ int export_folded(struct pm_out *out, struct export_profile *profile,
 		const struct perfmon_profile_thread *record = &s->threads[t].record;
 		char text[64];
 
-		if (record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
-			snprintf(text, sizeof(text), "ended threads");
-		else
-			snprintf(text, sizeof(text), "%u %s", record->tid, record->name);
+		export_thread(record, text, sizeof(text));
 		err = pm_report_tree_make(&tree, profile->model, t);
 		if (err)
 			break;

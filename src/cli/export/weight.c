@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The width of frames of folded stacks: time, an event, or a metric. Viewers add the
+ * The values of paths. The width of frames of folded stacks is time, an event, or a metric. Viewers add the
  * widths of paths, so a metric must be a sum of inputs with constant factors. Of a
  * quotient the numerator is used: the places of misses explain a miss rate, and rates of
  * paths cannot be added.
@@ -169,20 +169,51 @@ int export_weight_find(const struct export_weights *weights,
 }
 
 struct pm_value export_weigh(const struct pm_report_tree *tree, uint32_t node,
-			     const struct export_weight *weight)
+			     const struct export_weight *weight, bool exclusive)
 {
 	struct pm_value value;
 
 	switch (weight->kind) {
 	case EXPORT_EVENT:
-		return pm_report_count(tree, node, weight->index, true);
+		return pm_report_count(tree, node, weight->index, exclusive);
 	case EXPORT_METRIC:
-		return pm_report_metric(tree, node, weight->index, true);
+		return pm_report_metric(tree, node, weight->index, exclusive);
 	default:
-		value = pm_report_time(tree, node, true);
+		value = pm_report_time(tree, node, exclusive);
 		value.value = pm_snapshot_ns(tree->model->snapshot, value.value);
 		/* The value of an open region is that of its visits until now. */
 		value.state = PM_COUNTED;
 		return value;
 	}
+}
+
+uint64_t export_whole(struct export_profile *profile, const struct pm_report_tree *tree,
+		      uint32_t node, const struct export_weight *weight, bool exclusive)
+{
+	struct pm_value value = export_weigh(tree, node, weight, exclusive);
+
+	if (value.state != PM_COUNTED || !(value.value > 0 && value.value < 1.8e19))
+		return 0;
+	profile->any_less |= value.value < 0.5;
+	profile->any |= value.value >= 0.5;
+	profile->marks |= value.marks;
+	return (uint64_t)(value.value + 0.5);
+}
+
+const char *export_column(const struct pm_report_model *model, uint32_t c,
+			  struct export_weight *weight)
+{
+	if (!model->exact && !c--) {
+		*weight = (struct export_weight){.kind = EXPORT_TIME};
+		return "time";
+	}
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		const struct pm_report_event *event = &model->events[e];
+
+		if (event->refused < event->parts && !c--) {
+			*weight = (struct export_weight){EXPORT_EVENT, e};
+			return event->name;
+		}
+	}
+	return NULL;
 }

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pprof's format: a message of protocol buffers (profile.proto of github.com/google/pprof), in
+ * gzip's format. A path is a sample, and its regions are the functions of the sample's stack. A
+ * number of a name or text is that of its entry in the table of strings, which stands at the
+ * end.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/export/export.h"
+#include "core/report/model/times.h"
+
+/* The fields of profile.proto, and the wire types of protocol buffers. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_TIME_NS = 9,
+	PROFILE_DURATION_NS = 10,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_TYPE = 14,
+	TYPE_TYPE = 1,
+	TYPE_UNIT = 2,
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+	LABEL_KEY = 1,
+	LABEL_TEXT = 2,
+	LOCATION_ID = 1,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION = 1,
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	VARINT = 0,
+	BYTES = 2
+};
+
+/* A message inside of another one, which states its length first. */
+struct message {
+	unsigned char *at;
+	size_t used, room;
+	bool failed; /* without memory */
+};
+
+static void put_byte(struct message *m, unsigned char byte)
+{
+	if (m->used == m->room && !m->failed) {
+		size_t room = m->room ? 2 * m->room : 256;
+		unsigned char *larger = realloc(m->at, room);
+
+		m->failed = !larger;
+		if (larger) {
+			m->at = larger;
+			m->room = room;
+		}
+	}
+	if (!m->failed)
+		m->at[m->used++] = byte;
+}
+
+static void put_varint(struct message *m, uint64_t value)
+{
+	for (; value > 0x7f; value >>= 7)
+		put_byte(m, (unsigned char)(value | 0x80));
+	put_byte(m, (unsigned char)value);
+}
+
+static void put_field(struct message *m, uint32_t field, uint64_t value)
+{
+	put_varint(m, field << 3 | VARINT);
+	put_varint(m, value);
+}
+
+static void put_bytes(struct message *m, uint32_t field, const void *bytes, size_t size)
+{
+	put_varint(m, field << 3 | BYTES);
+	put_varint(m, size);
+	for (size_t i = 0; i < size; i++)
+		put_byte(m, ((const unsigned char *)bytes)[i]);
+}
+
+/* Adds INNER, which is empty then. */
+static void put_inner(struct message *m, uint32_t field, struct message *inner)
+{
+	put_bytes(m, field, inner->at, inner->used);
+	m->failed |= inner->failed;
+	free(inner->at);
+	*inner = (struct message){.at = NULL};
+}
+
+/* Writes M, which is empty then. Returns 0 or -ENOMEM. */
+static int flush(struct export_job *job, struct message *m)
+{
+	int err = m->failed ? -ENOMEM : 0;
+
+	if (!err)
+		pm_out_bytes(&job->inner, (const char *)m->at, m->used);
+	free(m->at);
+	*m = (struct message){.at = NULL};
+	return err;
+}
+
+/* Returns the number of TEXT as plain text. */
+static uint64_t string(struct export_job *job, struct message *m, const char *text)
+{
+	char *plain = *text ? export_plain_text(text) : strdup("");
+	struct export_entry *entry =
+		plain ? export_table_add(&job->table, 0, plain) : NULL;
+
+	free(plain);
+	m->failed |= !entry;
+	return entry ? entry->number : 0;
+}
+
+static void put_label(struct export_job *job, struct message *sample, const char *key,
+		      const char *text)
+{
+	struct message label = {.at = NULL};
+
+	put_field(&label, LABEL_KEY, string(job, &label, key));
+	put_field(&label, LABEL_TEXT, string(job, &label, text));
+	put_inner(sample, SAMPLE_LABEL, &label);
+}
+
+static void put_type(struct export_job *job, struct message *m, const char *name,
+		     const char *unit)
+{
+	struct message type = {.at = NULL};
+
+	put_field(&type, TYPE_TYPE, string(job, &type, name));
+	put_field(&type, TYPE_UNIT, string(job, &type, unit));
+	put_inner(m, PROFILE_SAMPLE_TYPE, &type);
+}
+
+/* Writes the unit of event E, whose values are whole numbers: its scale is part of the unit. */
+static void put_event_type(struct export_job *job, struct message *m,
+			   const struct pm_report_event *event)
+{
+	const struct perfmon_profile_counter *counter = event->first;
+	char unit[100];
+
+	if (!*counter->unit)
+		snprintf(unit, sizeof(unit), "count");
+	else if (counter->scale == 1)
+		snprintf(unit, sizeof(unit), "%.60s",
+			 strcmp(counter->unit, "ns") ? counter->unit : "nanoseconds");
+	else
+		snprintf(unit, sizeof(unit), "x %g %.60s", counter->scale, counter->unit);
+	put_type(job, m, event->name, unit);
+}
+
+static void put_types(struct export_job *job, const struct export_profile *profile,
+		      struct message *m)
+{
+	const struct pm_report_model *model = profile->model;
+	struct export_weight weight;
+	const char *name;
+
+	for (uint32_t c = 0; (name = export_column(model, c, &weight)); c++) {
+		if (weight.kind == EXPORT_TIME)
+			put_type(job, m, name, "nanoseconds");
+		else
+			put_event_type(job, m, &model->events[weight.index]);
+	}
+	put_type(job, m, "visits", "count");
+	/* Otherwise pprof shows the last one first. */
+	put_field(m, PROFILE_DEFAULT_TYPE,
+		  string(job, m, export_column(model, 0, &weight)));
+}
+
+/* Writes what readers show above their tables. */
+static int put_head(struct export_job *job, const struct export_profile *profile)
+{
+	const struct pm_snapshot *s = profile->snapshot;
+	struct message m = {.at = NULL};
+
+	string(job, &m, ""); /* number 0 is the empty text */
+	put_types(job, profile, &m);
+	put_field(&m, PROFILE_TIME_NS, s->header.begin_realtime_ns);
+	put_field(&m, PROFILE_DURATION_NS, (uint64_t)pm_report_duration(s));
+	put_field(&m, PROFILE_COMMENT,
+		  string(job, &m,
+			 "Regions of perfmon " PACKAGE_VERSION
+			 ": a sample is all visits of a path."));
+	if (profile->model->exact)
+		put_field(&m, PROFILE_COMMENT, string(job, &m, PM_REPORT_EXACT));
+	return flush(job, &m);
+}
+
+/* Writes the function of NAME, and its location, if they are new. Returns their number. */
+static uint64_t location(struct export_job *job, struct message *m, const char *name)
+{
+	struct message inner = {.at = NULL}, line = {.at = NULL};
+	char *plain = export_plain_text(name);
+	struct export_entry *entry =
+		plain ? export_table_add(&job->table, 0, plain) : NULL;
+
+	free(plain);
+	m->failed |= !entry;
+	if (!entry || entry->used)
+		return entry ? entry->number : 0;
+	entry->used = true;
+	put_field(&inner, FUNCTION_ID, entry->number);
+	put_field(&inner, FUNCTION_NAME, entry->number);
+	put_inner(m, PROFILE_FUNCTION, &inner);
+	put_field(&line, LINE_FUNCTION, entry->number);
+	put_field(&inner, LOCATION_ID, entry->number);
+	put_inner(&inner, LOCATION_LINE, &line);
+	put_inner(m, PROFILE_LOCATION, &inner);
+	return entry->number;
+}
+
+/* Adds a label for each state and mark of the value of EVENT that a reader has to know. */
+static void put_marks(struct export_job *job, struct message *sample, const char *name,
+		      const struct pm_value *value)
+{
+	char text[256];
+
+	if (value->state != PM_COUNTED) {
+		put_label(job, sample, "not counted", name);
+		return;
+	}
+	for (uint32_t mark = 1; mark && mark <= value->marks; mark <<= 1) {
+		if (!(value->marks & mark & EXPORT_MARKS))
+			continue;
+		snprintf(text, sizeof(text), "%s: %s", name, pm_report_mark_name(mark));
+		put_label(job, sample, "mark", text);
+	}
+}
+
+static void put_values(struct export_job *job, struct export_profile *profile,
+		       const struct pm_report_tree *tree, uint32_t n,
+		       struct message *sample)
+{
+	struct message values = {.at = NULL};
+	struct export_weight weight;
+	const char *name;
+
+	for (uint32_t c = 0; (name = export_column(tree->model, c, &weight)); c++) {
+		struct pm_value value = export_weigh(tree, n, &weight, true);
+
+		put_varint(&values, export_whole(profile, tree, n, &weight, true));
+		if (tree->nodes[n].entered)
+			put_marks(job, sample, name, &value);
+	}
+	put_varint(&values, tree->nodes[n].visits);
+	put_inner(sample, SAMPLE_VALUE, &values);
+}
+
+static void put_process(struct export_job *job, const struct export_profile *profile,
+			struct message *sample)
+{
+	const struct perfmon_profile_header *header = &profile->snapshot->header;
+	char text[400];
+	int used = snprintf(text, sizeof(text), "%.120s, pid %u on %.120s",
+			    header->program, header->pid, header->host);
+
+	if (header->rank >= 0)
+		snprintf(text + used, sizeof(text) - (size_t)used, ", rank %d",
+			 header->rank);
+	put_label(job, sample, "process", text);
+}
+
+/* THREAD: NULL, or its name. */
+static int put_tree(struct export_job *job, struct export_profile *profile,
+		    const struct pm_report_tree *tree, const char *thread)
+{
+	int err = 0;
+
+	for (uint32_t n = pm_report_tree_next(tree, 0); n && !err;
+	     n = pm_report_tree_next(tree, n)) {
+		struct message m = {.at = NULL}, sample = {.at = NULL},
+			       stack = {.at = NULL};
+
+		for (uint32_t up = n; up; up = tree->nodes[up].parent)
+			put_varint(&stack, location(job, &m, pm_report_name(tree, up)));
+		put_inner(&sample, SAMPLE_LOCATION, &stack);
+		put_values(job, profile, tree, n, &sample);
+		if (thread)
+			put_label(job, &sample, "thread", thread);
+		if (job->profiles > 1)
+			put_process(job, profile, &sample);
+		put_inner(&m, PROFILE_SAMPLE, &sample);
+		err = flush(job, &m);
+	}
+	return err;
+}
+
+static int put_thread(struct export_job *job, struct export_profile *profile, int64_t t)
+{
+	struct pm_report_tree tree;
+	char text[64];
+	int err = pm_report_tree_make(&tree, profile->model, t);
+
+	if (err)
+		return err;
+	if (t >= 0)
+		export_thread(&profile->snapshot->threads[t].record, text, sizeof(text));
+	err = put_tree(job, profile, &tree, t < 0 ? NULL : text);
+	pm_report_tree_free(&tree);
+	return err;
+}
+
+int export_pprof(struct pm_out *out, struct export_profile *profile,
+		 struct export_job *job)
+{
+	int err = 0;
+
+	if (profile->first) {
+		export_gzip_begin(&job->gzip, out);
+		job->inner = (struct pm_out){.sink = export_gzip_print,
+					     .argument = &job->gzip};
+		err = put_head(job, profile);
+	}
+	if (!job->per_thread)
+		return err ?: put_thread(job, profile, -1);
+	for (uint32_t t = 0; !err && t < profile->snapshot->thread_count; t++)
+		err = put_thread(job, profile, t);
+	return err;
+}
+
+int export_pprof_end(struct pm_out *out, struct export_job *job)
+{
+	struct message m = {.at = NULL};
+	int err = 0;
+
+	(void)out;
+	for (uint32_t i = 0; !err && i < job->table.count; i++) {
+		const char *text = job->table.entries[i]->text;
+
+		put_bytes(&m, PROFILE_STRING, text, strlen(text));
+		err = flush(job, &m);
+	}
+	/* An error of the sink is in OUT, too. */
+	if (!err && !pm_out_end(&job->inner))
+		export_gzip_end(&job->gzip);
+	return err;
+}
