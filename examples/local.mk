@@ -33,7 +33,7 @@ examples_googlebench_LDADD = libperfmon.la $(BENCHMARK_LIBS)
 examplesdir = $(docdir)/examples
 dist_examples_DATA = examples/Makefile examples/cpus.c examples/googlebench.cc \
 	examples/harness.c examples/heat.c examples/matmul.c examples/openmp.c \
-	examples/profile.c examples/ranks.c examples/stream.c
+	examples/heat.py examples/profile.c examples/ranks.c examples/stream.c
 # A project with a comparison in continuous integration, in a folder of its own.
 ciexamplesdir = $(examplesdir)/ci
 dist_ciexamples_DATA = examples/ci/Makefile examples/ci/search.c examples/ci/workflow.yml

@@ -85,7 +85,7 @@ tests_programs_region_plugin_own_la_LIBADD = libperfmon_all.la
 tests_programs_region_plugin_own_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version \
 	-rpath /nowhere
 # What the scripts share.
-EXTRA_DIST += tests/tap.sh tests/export_check.py
+EXTRA_DIST += tests/tap.sh tests/export_check.py tests/python/python_check.py
 dist_check_SCRIPTS += tests/test_examples.sh
 TESTS += tests/test_examples.sh
 if HAVE_COMMAND

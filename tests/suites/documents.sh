@@ -21,6 +21,7 @@ mkdir -p "$here" "$PM_SUITE_DIR/blocks"
 rm -f "$PM_SUITE_DIR"/blocks/*
 installed_tree
 export PATH=$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib
+export PYTHONPATH=$prefix/share/perfmon/python PYTHONDONTWRITEBYTECODE=1
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 # As in install.sh, for Open MPI.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -46,20 +47,21 @@ FNR == 1 { name = ""; inside = 0 }
 /^```/ {
 	inside = !inside
 	kind = inside ? substr($0, 4) : ""
-	file = kind == "c" && name != "" ? here "/" name : ""
+	is_program = (kind == "c" && name ~ /\.c$/) || (kind == "python" && name ~ /\.py$/)
+	file = is_program ? here "/" name : ""
 	if (kind == "c before") {
 		file = sprintf("%s/before%02d.c", blocks, ++befores)
 		print "/* " FILENAME ":" FNR " */" >file
 	}
 	begun = 0
-	if (inside && name == "" && kind == "c")
+	if (inside && !is_program && (kind == "c" || kind == "python"))
 		print FILENAME ":" FNR ": a program without a name before it" >(blocks "/unnamed")
 	if (kind == "c" && file != "")
 		printf "" >file
 	next
 }
 !inside {
-	while (match($0, /`[a-z_]+\.c`/)) {
+	while (match($0, /`[a-z_]+\.(c|py)`/)) {
 		name = substr($0, RSTART + 1, RLENGTH - 2)
 		$0 = substr($0, RSTART + RLENGTH)
 	}
