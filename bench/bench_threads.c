@@ -28,10 +28,7 @@ static void one_region(void)
 
 /* --- by hand ----------------------------------------------------------------------- */
 
-#define MEMORY (44 << 10) /* mapped by the library for a thread with two counters */
-
 struct by_hand {
-	void *memory;
 	void *page[COUNTERS];
 	int fd[COUNTERS];
 };
@@ -64,8 +61,8 @@ static int open_event(int i, int leader)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The system calls of a thread's first region, in their order; bench_same_calls() checks
- * that. */
+/* The system calls of a thread's first region, in their order, where another thread has ended and
+ * left its memory; bench_same_calls() checks that. */
 static void calls_by_hand(struct by_hand *hand)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -77,11 +74,7 @@ static void calls_by_hand(struct by_hand *hand)
 
 	sigfillset(&most);
 	sigprocmask(SIG_BLOCK, &most, &before);
-	hand->memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise(hand->memory, MEMORY, MADV_WIPEONFORK);
 	prctl(PR_GET_NAME, name);
-	syscall(SYS_gettid);
 	syscall(SYS_sched_getaffinity, 0, sizeof(cpus), cpus);
 	for (i = 0; i < COUNTERS; i++)
 		hand->fd[i] = open_event(i, i ? hand->fd[0] : -1);
@@ -114,7 +107,6 @@ static void close_by_hand(struct by_hand *hand)
 			munmap(hand->page[i], page);
 		close(hand->fd[i]);
 	}
-	munmap(hand->memory, MEMORY);
 }
 
 /*

@@ -334,7 +334,8 @@ struct perfmon_profile_thread {
 	int32_t status
 		[PERFMON_PROFILE_COUNTERS_MAX]; /* enum perfmon_profile_counter_status */
 	/* CPUs that it might run on at its first region or at its end: bit N % 64 of word
-	 * N / 64. None: not known. */
+	 * N / 64. None: not known. The end of a thread that lived for less than 10 ms counts only
+	 * if the thread had moved to another CPU. */
 	uint64_t cpus[PERFMON_PROFILE_CPUS_MAX / 64];
 };
 

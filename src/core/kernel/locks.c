@@ -66,6 +66,20 @@ bool pm_locks_try(enum pm_lock_name name)
 	return true;
 }
 
+pid_t pm_locks_holder(enum pm_lock_name name)
+{
+#ifdef __GLIBC__
+	/* 0: the lock was elided */
+	pid_t tid = locks[name].mutex.__data.__owner;
+
+	if (tid > 0)
+		return tid;
+#else
+	(void)name;
+#endif
+	return pm_kernel_gettid();
+}
+
 void pm_locks_at_fork(enum pm_lock_name name, const struct pm_fork_hooks *hooks)
 {
 	locks[name].hooks = hooks;

@@ -11,6 +11,7 @@
 #define PM_KERNEL_LOCKS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #define PM_LOCKS_ALL(X)                                                                  \
 	X(PM_LOCK_PERFMON2, "the table of perfmon2 descriptors")                         \
@@ -36,6 +37,10 @@ void pm_locks_release(enum pm_lock_name name);
  * handler would have to wait, or if the interrupted code holds the lock or is about
  * to take it. */
 bool pm_locks_try(enum pm_lock_name name);
+
+/* Returns the calling thread's TID, which holds NAME. Seldom makes a system call: glibc notes
+ * the holder in the lock. */
+pid_t pm_locks_holder(enum pm_lock_name name);
 
 /*
  * Takes the lock for loading a library, since a child that is forked during a load could

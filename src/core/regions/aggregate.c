@@ -14,6 +14,10 @@
 
 #define ENTRIES_FIRST_LOG2 7
 
+/* The paths of a thread that needs no malloc, whose first use in a thread costs more than all that
+ * this does. */
+#define FEW_PATHS 64
+
 /* The limit of aggregates. Threads beyond it share one of them. */
 #define AGGREGATES_MOST 256
 
@@ -165,18 +169,23 @@ static void add_record(struct perfmon_profile_thread *to,
 	PM_COUNT32(to->aggregated, 1);
 }
 
-void pm_aggregate_thread(struct pm_thread *thread)
+void pm_aggregate_thread(struct pm_thread *thread, bool may_have_moved)
 {
 	struct perfmon_profile_thread *source = thread->record;
-	uint32_t *targets = NULL;
+	uint32_t few[FEW_PATHS], *targets;
 	struct pm_aggregate *aggregate = NULL;
 
-	if (!pm_regions.options.keep_threads)
+	if (pm_regions.options.keep_threads)
+		targets = NULL;
+	else if (source->node_count < FEW_PATHS)
+		targets = few;
+	else
 		targets = malloc(((size_t)source->node_count + 1) * sizeof(*targets));
 	pm_regions_acquire();
 	PM_PUT(source->end_ticks, pm_clock_ticks());
 	pm_recycle_sequence_open();
-	pm_affinity_add(source->cpus, 0);
+	if (may_have_moved)
+		pm_affinity_add(source->cpus, 0);
 	if (targets)
 		aggregate = get_aggregate(source);
 	if (!aggregate || find_paths(aggregate, source, targets)) {
@@ -189,7 +198,8 @@ void pm_aggregate_thread(struct pm_thread *thread)
 	pm_recycle_sequence_close();
 	pm_profile_clock_renew();
 	pm_regions_release();
-	free(targets);
+	if (targets != few)
+		free(targets);
 }
 
 void pm_aggregate_forget(void)

@@ -9,6 +9,7 @@
 
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
+#include "core/kernel/locks.h"
 #include "core/profile/profile.h"
 #include "core/regions/aggregate.h"
 #include "core/regions/paths.h"
@@ -22,6 +23,8 @@
  * up once more. An error counts as the last time. */
 static __thread int times_ended;
 #define TIMES_MOST 2
+
+#define SHORT_LIFE_NS 10e6
 
 bool pm_thread_may_set_up(void)
 {
@@ -59,19 +62,30 @@ static size_t round_up(size_t size, size_t to)
  * them.
  */
 #define CHUNK ((size_t)64 << 10)
-static struct pm_thread *unused_threads; /* linked by block */
+static struct pm_thread *unused_threads;
 static char *chunk;
 static size_t chunk_left;
+
+/* The blocks of so many ended threads stay mapped, for later threads. */
+#define SPARE_BLOCKS 64
+static unsigned int spare_blocks;
 
 static struct pm_thread *take_thread(uint32_t counters)
 {
 	size_t size = round_up(sizeof(struct pm_thread) + pm_instance_size(counters), 64);
 	struct pm_thread *thread = unused_threads;
+	struct pm_thread_block *block;
+	size_t block_size;
 	void *memory;
 
 	if (thread) {
-		unused_threads = (struct pm_thread *)(void *)thread->block;
+		unused_threads = thread->next_unused;
+		block = thread->block;
+		block_size = thread->block_size;
 		memset(thread, 0, size);
+		thread->block = block;
+		thread->block_size = block_size;
+		spare_blocks -= block != NULL;
 	} else {
 		if (chunk_left < size) {
 			if (pm_kernel_mmap(&memory, CHUNK, PROT_READ | PROT_WRITE,
@@ -88,60 +102,115 @@ static struct pm_thread *take_thread(uint32_t counters)
 	return thread;
 }
 
-static void give_thread(struct pm_thread *thread)
+/* Keeps THREAD, and its wiped block if there is room for that. Otherwise it returns the block,
+ * which the caller unmaps. Those with a block are taken first. */
+static struct pm_thread_block *give_thread(struct pm_thread *thread)
 {
-	thread->block = (struct pm_thread_block *)(void *)unused_threads;
-	unused_threads = thread;
+	struct pm_thread_block *block = thread->block;
+	struct pm_thread **place = &unused_threads;
+
+	if (block && spare_blocks < SPARE_BLOCKS) {
+		spare_blocks++;
+		block = NULL;
+	} else {
+		thread->block = NULL;
+		while (*place && (*place)->block)
+			place = &(*place)->next_unused;
+	}
+	thread->next_unused = *place;
+	*place = thread;
+	return block;
 }
 
-/* Makes the mapping that a child finds wiped: the block with its views, the caches of
- * names and of paths that are handed on, the table of paths, the stack of frames and the keys of visits below the deepest
- * level, in this order, so that a thread with few paths and little nesting touches one
- * page. */
-static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *size)
+/* The parts of a block, by their offsets: the block with its views, the caches of names and of
+ * paths that are handed on, the table of paths, the stack of frames and the keys of visits below
+ * the deepest level. A thread with few paths and little nesting touches one page. */
+struct layout {
+	size_t name_cache, adopted, handed_on, entries, frames, overflow, size;
+};
+
+static struct layout layout_for(uint32_t counters)
 {
-	size_t page = pm_kernel_page_size();
-	size_t cache = round_up(sizeof(struct pm_thread_block) +
-					counters * sizeof(struct perfmon_counter_view),
-				64);
-	size_t adopted = cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
-	size_t handed_on = adopted + PM_ADOPTED_CACHE * sizeof(struct pm_adopted);
-	size_t entries = handed_on + PM_ADOPTED_CACHE * sizeof(struct pm_handed_on);
-	size_t frames = entries + (sizeof(struct pm_path_entry) << ENTRIES_FIRST_LOG2);
-	size_t overflow = frames + PM_FRAMES * pm_frame_size(counters);
-	struct pm_thread_block *block;
+	struct layout at;
+
+	at.name_cache = round_up(sizeof(struct pm_thread_block) +
+					 counters * sizeof(struct perfmon_counter_view),
+				 64);
+	at.adopted = at.name_cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
+	at.handed_on = at.adopted + PM_ADOPTED_CACHE * sizeof(struct pm_adopted);
+	at.entries = at.handed_on + PM_ADOPTED_CACHE * sizeof(struct pm_handed_on);
+	at.frames = at.entries + (sizeof(struct pm_path_entry) << ENTRIES_FIRST_LOG2);
+	at.overflow = at.frames + PM_FRAMES * pm_frame_size(counters);
+	at.size = round_up(at.overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t),
+			   pm_kernel_page_size());
+	return at;
+}
+
+/* Makes the mapping that a child finds wiped, unless THREAD has one already. */
+static int map_block(struct pm_thread *thread, size_t size)
+{
 	void *memory;
 	int err;
 
-	*size = round_up(overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t), page);
-	err = pm_kernel_mmap(&memory, *size, PROT_READ | PROT_WRITE,
+	if (thread->block)
+		return 0;
+	err = pm_kernel_mmap(&memory, size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (err)
 		return err;
-	err = pm_kernel_madvise(memory, *size, MADV_WIPEONFORK);
+	err = pm_kernel_madvise(memory, size, MADV_WIPEONFORK);
 	if (err) {
-		pm_kernel_munmap(memory, *size);
+		pm_kernel_munmap(memory, size);
 		return err;
 	}
-	block = memory;
+	thread->block = memory;
+	thread->block_size = size;
+	return 0;
+}
+
+static int make_block(struct pm_thread *thread, uint32_t counters)
+{
+	struct layout at = layout_for(counters);
+	struct pm_thread_block *block;
+	char *memory;
+	int err = map_block(thread, at.size);
+
+	if (err)
+		return err;
+	block = thread->block;
+	memory = (char *)block;
+	block->thread = thread;
 	block->counters = counters;
 	block->columns = pm_regions.plan.count;
 	block->frame_size = (uint32_t)pm_frame_size(counters);
-	block->name_cache = (struct perfmon_region **)(void *)((char *)memory + cache);
-	block->entries = (struct pm_path_entry *)(void *)((char *)memory + entries);
+	block->name_cache = (struct perfmon_region **)(void *)(memory + at.name_cache);
+	block->entries = (struct pm_path_entry *)(void *)(memory + at.entries);
 	block->entry_shift = 64 - ENTRIES_FIRST_LOG2;
-	block->frames = (struct pm_frame *)(void *)((char *)memory + frames);
-	block->overflow_key = (uint64_t *)(void *)((char *)memory + overflow);
-	block->adopted = (struct pm_adopted *)(void *)((char *)memory + adopted);
+	block->frames = (struct pm_frame *)(void *)(memory + at.frames);
+	block->overflow_key = (uint64_t *)(void *)(memory + at.overflow);
+	block->adopted = (struct pm_adopted *)(void *)(memory + at.adopted);
 	block->adopted[0].path = UINT64_MAX; /* not 0, which is no path */
 	block->adopted_key = PM_ADOPTED_KEY;
 	block->first = pm_frame_at(block->frames, block->frame_size, 1);
-	block->handed_on = (struct pm_handed_on *)(void *)((char *)memory + handed_on);
+	block->handed_on = (struct pm_handed_on *)(void *)(memory + at.handed_on);
 	block->epoch = PM_EPOCH(1) + 1;
 	block->time_view = counters;
 	block->cpu = cpu_pointer();
-	*out = block;
 	return 0;
+}
+
+/* Makes the block of an ended thread as a new one is: zero, as far as the thread has written what
+ * is read before it is written again. Each frame that was used has a key. */
+static void wipe_block(struct pm_thread_block *block)
+{
+	struct pm_frame *frame = block->frames;
+	uint32_t size = block->frame_size;
+
+	for (uint32_t i = 0; i < PM_FRAMES && frame->region_key; i++) {
+		memset(frame, 0, size);
+		frame = pm_frame_at(frame, size, 1);
+	}
+	memset(block, 0, (size_t)((char *)block->frames - (char *)block));
 }
 
 /* Makes the thread's record and its first node, in recycled or new memory. */
@@ -165,7 +234,7 @@ static int make_record(struct pm_thread *thread)
 	 * again. */
 	for (i = 0; i < sizeof(name); i++)
 		PM_PUT(record->name[i], name[i]);
-	PM_PUT(record->tid, (uint32_t)pm_kernel_gettid());
+	PM_PUT(record->tid, (uint32_t)pm_locks_holder(PM_LOCK_REGIONS));
 	pm_affinity_add(record->cpus, 0);
 	PM_PUT(record->begin_ticks, pm_clock_ticks());
 	PM_PUT(record->end_ticks, 0);
@@ -270,14 +339,37 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 	}
 }
 
+/* Frees the table of paths if it has grown. */
+static void free_entries(struct pm_thread *thread)
+{
+	if (thread->entries_memory)
+		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
+	thread->entries_memory = NULL;
+}
+
+/* Returns whether THREAD may run elsewhere than at its begin: not after a short life, on a CPU that is
+ * known. A longer life may have had several moves. */
+static bool may_have_moved(const struct pm_thread *thread)
+{
+	const struct perfmon_profile_thread *record = thread->record;
+	uint32_t cpu = *thread->block->cpu;
+
+	if (thread->block->cpu == &cpu_unknown || cpu >= PERFMON_PROFILE_CPUS_MAX)
+		return true;
+	return !(record->cpus[cpu / 64] >> cpu % 64 & 1) ||
+	       pm_clock_ticks_ns((double)(pm_clock_ticks() - record->begin_ticks)) >
+		       SHORT_LIFE_NS;
+}
+
 /* Ends the calling thread: its results are summed, its descriptors closed, its memory
- * freed. Harmless if it is not set up. */
+ * kept for a later thread. Harmless if it is not set up. */
 static void leave(void *unused)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_thread *thread = block->thread;
 	struct perfmon_profile_thread *record;
 	struct pm_still still;
+	size_t size;
 
 	(void)unused;
 	if (!block->alive)
@@ -288,22 +380,22 @@ static void leave(void *unused)
 	pm_thread_block = &pm_thread_block_none;
 	record = thread->record;
 	times_ended++;
-	pm_aggregate_thread(thread);
+	pm_aggregate_thread(thread, may_have_moved(thread));
 	/* This comes first: a child that is forked meanwhile still finds the descriptors
 	 * and closes its own. */
 	if (block->counters)
 		pm_instance_close(thread->instance);
+	free_entries(thread);
+	wipe_block(block);
+	size = thread->block_size;
 	pm_regions_acquire();
 	pm_registry_leave(&thread->registry);
-	pm_regions_release();
-	if (thread->entries_memory)
-		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
-	pm_kernel_munmap(block, thread->memory_size);
-	pm_regions_acquire();
 	if (PM_GET(record->state) == PERFMON_PROFILE_THREAD_STATE_UNUSED)
 		pm_recycle_thread(record);
-	give_thread(thread);
+	block = give_thread(thread);
 	pm_regions_release();
+	if (block)
+		pm_kernel_munmap(block, size);
 	pm_thread_busy--;
 	pm_kernel_still_end(&still);
 }
@@ -312,14 +404,14 @@ static void leave(void *unused)
 static int make_thread(uint32_t counters, struct pm_thread **out)
 {
 	struct pm_thread *thread = take_thread(counters);
+	struct pm_thread_block *block;
 	int err;
 
 	if (!thread)
 		return -ENOMEM;
-	err = make_block(counters, &thread->block, &thread->memory_size);
+	err = make_block(thread, counters);
 	if (err)
 		goto no_block;
-	thread->block->thread = thread;
 	err = make_record(thread);
 	if (err)
 		goto no_record;
@@ -335,9 +427,12 @@ static int make_thread(uint32_t counters, struct pm_thread **out)
 no_key:
 	pm_recycle_thread(thread->record);
 no_record:
-	pm_kernel_munmap(thread->block, thread->memory_size);
+	free_entries(thread);
+	wipe_block(thread->block);
 no_block:
-	give_thread(thread);
+	block = give_thread(thread);
+	if (block)
+		pm_kernel_munmap(block, layout_for(counters).size);
 	return err;
 }
 
@@ -389,13 +484,13 @@ void pm_thread_forget(struct pm_thread *thread)
 	/* The block is wiped, so the plan shows whether there are counters. */
 	if (pm_regions.plan.live)
 		pm_instance_forget(thread->instance);
-	if (thread->entries_memory)
-		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
+	free_entries(thread);
 	if (thread->block == pm_thread_block) {
 		pm_thread_block = &pm_thread_block_none;
 		times_ended = 0;
 		pthread_setspecific(leave_key, NULL);
 	}
-	pm_kernel_munmap(thread->block, thread->memory_size);
+	pm_kernel_munmap(thread->block, thread->block_size);
+	thread->block = NULL;
 	give_thread(thread);
 }

@@ -13,8 +13,10 @@
 
 struct pm_thread {
 	struct pm_registry_thread registry; /* first: the registry returns its address */
-	struct pm_thread_block *block; /* a mapping of its own, with all it points to */
-	size_t memory_size;
+	/* A mapping of its own, with all it points to. An unused thread may have one, all zero. */
+	struct pm_thread_block *block;
+	size_t block_size;
+	struct pm_thread *next_unused;
 	void *entries_memory; /* the table's own mapping after it has grown, else NULL */
 	size_t entries_size;
 	struct perfmon_profile_thread *record;
