@@ -49,6 +49,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/kernel/life.c src/core/kernel/life.h src/core/kernel/owned.c src/core/kernel/owned.h src/core/kernel/poller.c src/core/kernel/poller.h \
 	src/core/kernel/lock.h src/core/kernel/locks.c src/core/kernel/locks.h src/core/kernel/machine_id.c src/core/kernel/machine_id.h \
 	src/core/settings/job.c src/core/settings/job.h src/core/api/message.h src/core/settings/options.c src/core/settings/options.h src/core/settings/options_paths.c \
+	src/core/settings/options_filters.c src/core/settings/options_filters.h \
 	src/core/settings/options_paths.h src/core/profile/pairs.c \
 	src/core/profile/pairs.h src/core/kernel/process_maps.c src/core/kernel/process_maps.h src/core/kernel/stack.c \
 	src/core/kernel/stack.h src/core/kernel/standard.c src/core/kernel/standard.h src/core/text/statistics.c \
@@ -100,7 +101,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/output/row.c src/core/report/output/row.h \
 	src/core/report/output/utf8.c src/core/report/output/utf8.h src/core/report/cells.c \
 	src/core/report/cells.h src/core/report/csv.c src/core/report/exit.c \
-	src/core/report/formats.h src/core/report/frame.c src/core/report/json.c \
+	src/core/report/formats.h src/core/report/frame.c src/core/report/json.c src/core/report/left_out.c \
 	src/core/report/json_nodes.c src/core/report/ranks.c src/core/report/report.c \
 	src/core/report/report.h src/core/report/scale.c src/core/report/spread.c \
 	src/core/report/table.c src/core/report/table.h src/core/report/text.c \
@@ -108,6 +109,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/aggregate.c src/core/regions/aggregate.h src/core/regions/cost.c \
 	src/core/regions/cost.h src/core/regions/calls.c src/core/regions/configure.c \
 	src/core/regions/exclude.c src/core/regions/exclude.h src/core/regions/exit.c src/core/regions/exit.h \
+	src/core/regions/filter.c src/core/regions/filter.h \
 	src/core/regions/handed.c src/core/regions/handed.h \
 	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \
 	src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h src/core/regions/quantity.c \

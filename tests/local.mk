@@ -200,7 +200,7 @@ CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_
 CRITERION_TESTS += tests/test_regions tests/test_pair tests/test_region_access tests/test_region_fork \
 	tests/test_region_less tests/test_region_programs tests/test_region_signals \
 	tests/test_region_levels tests/test_region_threads tests/test_region_truth \
-	tests/test_quantity tests/test_short_threads tests/test_team
+	tests/test_filters tests/test_quantity tests/test_short_threads tests/test_team
 CRITERION_TESTS += tests/test_locks tests/test_region_limits
 CRITERION_TESTS += tests/test_format
 CRITERION_TESTS += tests/test_log
@@ -498,6 +498,9 @@ tests_test_team_LDADD = $(TEST_LIBS)
 tests_test_quantity_SOURCES = tests/test_quantity.c tests/region_probe.h
 tests_test_quantity_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_quantity_LDADD = $(TEST_LIBS)
+tests_test_filters_SOURCES = tests/test_filters.c tests/region_probe.h
+tests_test_filters_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_filters_LDADD = $(TEST_LIBS)
 tests_test_short_threads_SOURCES = tests/test_short_threads.c tests/region_probe.h
 tests_test_short_threads_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_short_threads_LDADD = $(TEST_LIBS)

@@ -231,6 +231,7 @@ int perfmon_profile_get_thread(const struct perfmon_profile *profile, uint32_t i
 #define PERFMON_PROFILE_NODE_FALLBACK	0x040u /* reads by a system call */
 #define PERFMON_PROFILE_NODE_MIGRATED	0x080u /* visits that ended on another CPU */
 #define PERFMON_PROFILE_NODE_DEFECT	0x100u /* negative differences, left out */
+#define PERFMON_PROFILE_NODE_FIRST	0x200u /* the first visits alone: PERFMON_MIN_MEAN */
 
 /* The kinds of nodes. A later version may have further ones: skip kinds that you do not know,
  * with the nodes below them. */

@@ -21,8 +21,8 @@
  *   totals.total                any thread, one at a time   relaxed
  *   header.private_*            any thread, one at a time   before a used beyond it
  *   thread.node_count           the thread                  acquire: nodes below are whole
- *   thread.state, .lost_*       the thread (lost_*: also    relaxed
- *                               its signal handlers)
+ *   thread.state, .lost_*,      the thread (lost_*: also    relaxed
+ *   .left_out                   its signal handlers)
  *   node.sequence               the thread                  see struct perfmon_profile_node
  *   node.entered                the thread                  relaxed, outside the sequence
  *   stride.skipped              the thread                  relaxed, outside the sequence
@@ -146,9 +146,10 @@ struct perfmon_profile_header {
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid, 0 if it is not known */
 	uint64_t lacking;     /* offset of the note that says what is missing in all, 0 */
 	uint64_t clock_error; /* ticks by which the moments may be apart, 0: not told */
-	uint64_t unmatched_ends; /* in threads that had begun no region */
-	char job[64];		 /* "LAUNCHER:ID" of a launcher or batch system, "" */
-	uint64_t reserved[10];
+	uint64_t unmatched_ends;   /* in threads that had begun no region */
+	char job[64];		   /* "LAUNCHER:ID" of a launcher or batch system, "" */
+	uint64_t left_out_regions; /* regions that are left out by their names */
+	uint64_t reserved[9];
 };
 
 #define PERFMON_PROFILE_COUNTER_HARDWARE 1u /* counts on a core PMU */
@@ -310,6 +311,14 @@ enum perfmon_profile_counter_status {
  * be summed as if they had one stride. */
 #define PERFMON_PROFILE_THREAD_STRIDE 1u
 
+/* Why visits were left out on request. */
+enum perfmon_profile_left_out {
+	PERFMON_PROFILE_LEFT_OUT_NAME = 0,  /* PERFMON_ONLY, PERFMON_SKIP */
+	PERFMON_PROFILE_LEFT_OUT_DEPTH = 1, /* PERFMON_DEPTH */
+	PERFMON_PROFILE_LEFT_OUT_MEAN = 2,  /* PERFMON_MIN_MEAN */
+	PERFMON_PROFILE_LEFT_OUT_KINDS = 3
+};
+
 struct perfmon_profile_thread {
 	struct perfmon_profile_record record;
 	uint32_t state; /* enum perfmon_profile_thread_state */
@@ -337,6 +346,9 @@ struct perfmon_profile_thread {
 	 * N / 64. None: not known. The end of a thread that lived for less than 10 ms counts only
 	 * if the thread had moved to another CPU. */
 	uint64_t cpus[PERFMON_PROFILE_CPUS_MAX / 64];
+	/* Visits that were left out, by enum perfmon_profile_left_out; written by the thread and its
+	 * signal handlers. Older profiles do not have them. */
+	uint64_t left_out[PERFMON_PROFILE_LEFT_OUT_KINDS];
 };
 
 struct perfmon_profile_count {
@@ -365,6 +377,9 @@ struct perfmon_profile_count {
 	8u /* of a quantity: the largest value, not the sum */
 #define PERFMON_PROFILE_NODE_LAST                                                        \
 	16u /* the last value of a thread, the largest of several */
+/* The node's visits turned out shorter than PERFMON_MIN_MEAN. It has those before that, and later
+ * ones were left out. */
+#define PERFMON_PROFILE_NODE_LEFT_OUT 32u
 
 /*
  * One path of one thread: a region below a node. Nodes of a thread are numbered from 1,

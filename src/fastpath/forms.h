@@ -346,6 +346,128 @@ FORM void end_strided(struct perfmon_region *region)
 	block->top = frame;
 }
 
+/*
+ * BEGIN and END where filters leave visits out. A region that is left out by its name has the key
+ * PM_KEY_LEFT_OUT, and the visit around it counts its open visits. A path that is left out has no
+ * node: its visit, and what begins in that, is kept as visits below the deepest level are, with the
+ * stack closed. All other visits go on in the form that they would have without filters.
+ */
+static struct pm_region_calls unfiltered;
+
+INLINE int in_left_out(const struct pm_thread_block *block)
+{
+	return block->overflow && block->left_out && !block->in_slow &&
+	       block->arm_generation == PM_GET(pm_region_general.generation);
+}
+
+/* Begins a visit inside of one that is left out. The count comes first: a signal handler then
+ * writes behind this key. */
+INLINE void left_out_push(struct pm_thread_block *block, uint64_t region_key)
+{
+	uint32_t open = block->overflow;
+
+	block->overflow = open + 1;
+	SIGNAL_FENCE();
+	if (open < PM_OVERFLOW_KEYS)
+		block->overflow_key[open] = region_key;
+	PM_ADD(*block->left_out, 1);
+}
+
+/* Ends the innermost of these visits if it has REGION_KEY. */
+INLINE int left_out_pop(struct pm_thread_block *block, uint64_t region_key)
+{
+	uint32_t open = block->overflow;
+	uint32_t known = open < PM_OVERFLOW_KEYS ? open : PM_OVERFLOW_KEYS;
+
+	if (unlikely(block->overflow_key[known - 1] != region_key))
+		return 0;
+	block->overflow = open - 1;
+	SIGNAL_FENCE();
+	if (open == 1)
+		block->top = block->full_top;
+	return 1;
+}
+
+/* Begins a visit of ENTRY's path, which is left out, at FRAME. The stack is closed. */
+INLINE void left_out_begin(struct pm_thread_block *block, struct pm_frame *frame,
+			   const struct pm_path_entry *entry, uint64_t region_key)
+{
+	block->full_top = frame;
+	block->left_out = &block->left_outs[entry->number];
+	block->overflow_key[0] = region_key;
+	PM_ADD(*block->left_out, 1);
+	SIGNAL_FENCE();
+	block->overflow = 1;
+}
+
+FORM void begin_filtered(struct perfmon_region *region)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_frame *frame = block->top, *outer;
+	uint64_t region_key = PM_GET(region->key), key;
+	struct pm_path_entry *entry;
+
+	if (unlikely(!frame)) {
+		if (in_left_out(block) && pm_key_is_settled(region_key)) {
+			left_out_push(block, region_key);
+			return;
+		}
+		THEN(begin, begin_closed, region);
+		return;
+	}
+	block->top = NULL;
+	SIGNAL_FENCE();
+	if (unlikely(block->arm_generation != PM_GET(pm_region_general.generation)))
+		frame = SLOW(resync)(block, frame);
+	outer = pm_frame_at(frame, block->frame_size, -1);
+	if (region_key == PM_KEY_LEFT_OUT) {
+		outer->left_out++;
+		PM_ADD(block->left_outs[PERFMON_PROFILE_LEFT_OUT_NAME], 1);
+		SIGNAL_FENCE();
+		block->top = frame;
+		return;
+	}
+	frame->left_out = 0;
+	key = outer->path_key + region_key;
+	entry = block->entries + (key >> block->entry_shift);
+	if (unlikely(entry->key != key))
+		entry = probe(block, entry, key);
+	if (entry && unlikely(pm_region_filter_is_due(entry)))
+		SLOW(filter_look)(entry);
+	if (entry && !entry->node) {
+		left_out_begin(block, frame, entry, region_key);
+		return;
+	}
+	SIGNAL_FENCE();
+	block->top = frame;
+	PM_GET(unfiltered.begin)(region);
+}
+
+FORM void end_filtered(struct perfmon_region *region)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_frame *top = block->top, *outer;
+	uint64_t region_key = PM_GET(region->key);
+
+	if (unlikely(!top)) {
+		if (in_left_out(block) && left_out_pop(block, region_key))
+			return;
+		THEN(end, end_closed, region);
+		return;
+	}
+	outer = pm_frame_at(top, block->frame_size, -1);
+	block->top = NULL;
+	SIGNAL_FENCE();
+	if (region_key != PM_KEY_LEFT_OUT)
+		outer->left_out = 0;
+	else if (outer->left_out)
+		outer->left_out--;
+	SIGNAL_FENCE();
+	block->top = top;
+	if (region_key != PM_KEY_LEFT_OUT)
+		PM_GET(unfiltered.end)(region);
+}
+
 /* The calls before the first region has shown how many counters there are. They lead to
  * the slow path, as with a thread that is not set up. */
 FORM void begin_first(struct perfmon_region *region)
@@ -362,6 +484,8 @@ ENTRY(begin_first)
 ENTRY(end_first)
 ENTRY(begin_strided)
 ENTRY(end_strided)
+ENTRY(begin_filtered)
+ENTRY(end_filtered)
 
 /* The specialised forms: name, number of counters, general, strided. */
 #define FORMS(X)                                                                         \
@@ -401,8 +525,14 @@ static inline struct pm_region_calls form_for(uint32_t counters, int plain, int 
 {
 	static const struct pm_region_calls rows[] = {FORMS(FORM_ROW)};
 	static const struct pm_region_calls strided = {begin_strided, end_strided};
+	static const struct pm_region_calls filtered = {begin_filtered, end_filtered};
+	struct pm_region_calls calls = stride ? strided : CHOOSE(rows, counters, plain);
 
-	return stride ? strided : CHOOSE(rows, counters, plain);
+	if (!pm_region_general.filters)
+		return calls;
+	PM_PUT(unfiltered.begin, calls.begin);
+	PM_PUT(unfiltered.end, calls.end);
+	return filtered;
 }
 
 #endif

@@ -38,7 +38,11 @@ static inline struct pm_region_calls entry_for(uint32_t counters, int plain, int
 	static const struct pm_region_calls rows[] = {FORMS(ENTRY_ROW)};
 	static const struct pm_region_calls strided = {ENTERED(begin_strided),
 						       ENTERED(end_strided)};
+	static const struct pm_region_calls filtered = {ENTERED(begin_filtered),
+							ENTERED(end_filtered)};
 
+	if (pm_region_general.filters)
+		return filtered;
 	return stride ? strided : CHOOSE(rows, counters, plain);
 }
 

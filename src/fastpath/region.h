@@ -43,6 +43,8 @@ struct pm_region_general {
 	int monotonic; /* take the time from CLOCK_MONOTONIC; 2: which is replaced */
 	/* counts arm and disarm; frames of an older generation are stale */
 	uint64_t generation;
+	int filters; /* visits are left out; it is never reset */
+	int looks;   /* those of paths that turn out too short, too */
 };
 extern struct pm_region_general pm_region_general __attribute__((visibility("hidden")));
 
@@ -95,6 +97,10 @@ PM_SLOW(void, stride_look, struct pm_thread_block *block,
  * frames below FRAME and returns the new top of the stack. */
 PM_SLOW(struct pm_frame *, resync, struct pm_thread_block *block, struct pm_frame *frame);
 
+/* ENTRY's path is due for a look at how long its visits are. Its node is NULL from then on if
+ * they are left out. */
+PM_SLOW(void, filter_look, struct pm_path_entry *entry);
+
 /* Adds to NODE what a stride makes of a visit of TICKS and the counters' DIFFERENCE. */
 PM_SLOW(void, stride_add, const struct pm_thread_block *block,
 	struct perfmon_profile_node *node, uint64_t ticks, const int64_t *difference);
@@ -118,6 +124,16 @@ pm_region_stride_is_due(const struct pm_thread_block *block,
 
 	PM_ADD(stride->until, UINT64_C(-1));
 	return !stride->until;
+}
+
+/* So many visits of a path are measured before the first look, and between later ones. */
+#define PM_FILTER_LOOK 1024u
+
+static inline __attribute__((always_inline)) int
+pm_region_filter_is_due(const struct pm_path_entry *entry)
+{
+	return pm_region_general.looks && entry->node &&
+	       (entry->node->entered & (PM_FILTER_LOOK - 1)) == PM_FILTER_LOOK - 1;
 }
 
 #endif

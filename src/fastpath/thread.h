@@ -34,6 +34,9 @@
 
 _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 
+/* The highest id of a region. */
+#define PM_REGIONS_MAX (1u << 24)
+
 /*
  * A path that a thread has adopted (perfmon/team.h) has nodes of its own, in which no visit begins,
  * beside those that the thread visits: their keys have this bit in the region's id. The frame of an
@@ -59,6 +62,9 @@ _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 /* All bits that are none of an id. */
 #define PM_REGION_BITS (PM_ADOPTED | PM_QUANTITY | PM_QUANTITY_MAXIMUM | PM_QUANTITY_LAST)
 
+/* The key of all regions that are left out by their names. */
+#define PM_KEY_LEFT_OUT PM_REGION_KEY(UINT32_C(0x0fffffff))
+
 /* The number of paths that a thread finds again at once when it adopts or hands them on. */
 #define PM_ADOPTED_CACHE 16
 
@@ -72,10 +78,11 @@ _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 /* An entry of a thread's table of paths: open addressing, linear probing, at most half
  * full. */
 struct pm_path_entry {
-	uint64_t key; /* 0: empty */
-	struct perfmon_profile_node *node;
-	uint64_t path_key; /* the node's, for its own children */
-	uint32_t number;   /* the node's */
+	uint64_t key;			   /* 0: empty */
+	struct perfmon_profile_node *node; /* NULL: the path's visits are left out */
+	uint64_t path_key;		   /* the node's, for its own children */
+	uint32_t
+		number; /* the node's; or why it is left out: enum perfmon_profile_left_out */
 	uint32_t depth;
 };
 
@@ -122,8 +129,11 @@ struct pm_frame {
 	uint64_t start; /* ticks */
 	uint64_t cpu;	/* PM_FRAME_SKIPPED: the visit is not measured */
 	uint64_t path_key;
-	uint64_t epoch;	  /* the block's epoch at BEGIN */
-	uint32_t whole;	  /* saved: raw is the whole value, of all counters */
+	uint64_t epoch;	    /* the block's epoch at BEGIN */
+	uint32_t whole : 1; /* saved: raw is the whole value, of all counters */
+	/* With filters: visits that are open right inside of this one, and left out by their names.
+	 * Both are written with the stack closed. */
+	uint32_t left_out : 31;
 	uint32_t unknown; /* saved: bit i set, counter i could not be read at BEGIN */
 	struct pm_frame_counter counter[];
 };
@@ -144,6 +154,14 @@ static inline int pm_key_is_adopted(uint64_t region_key)
 #define PM_EPOCH(generation)	   ((uint64_t)(generation) << 48)
 #define PM_EPOCH_GENERATION(epoch) ((epoch) >> 48)
 
+/* Returns whether a region has KEY for good: it is registered, or left out by its name. */
+static inline int pm_key_is_settled(uint64_t region_key)
+{
+	uint32_t id = (uint32_t)(region_key * PM_KEY_INVERSE);
+
+	return (id && id <= PM_REGIONS_MAX) || region_key == PM_KEY_LEFT_OUT;
+}
+
 struct pm_thread;
 
 struct pm_thread_block {
@@ -160,9 +178,10 @@ struct pm_thread_block {
 	uint32_t columns;
 	uint32_t frame_size;
 	uint32_t entries_used;
-	uint32_t overflow; /* visits open below the deepest level; the stack is closed */
-	uint32_t in_slow;  /* the slow path is under way */
-	uint32_t alive;	   /* 0 in a wiped block */
+	/* visits open below the deepest level, or in one that is left out; the stack is closed */
+	uint32_t overflow;
+	uint32_t in_slow; /* the slow path is under way */
+	uint32_t alive;	  /* 0 in a wiped block */
 	struct pm_thread *thread;
 	struct pm_frame *frames;   /* frames[0] is the thread's root, never popped */
 	struct pm_frame *full_top; /* the top before an overflow */
@@ -175,6 +194,9 @@ struct pm_thread_block {
 	uint64_t adopted_key;		    /* PM_ADOPTED_KEY */
 	struct pm_adopted *adopted;	    /* PM_ADOPTED_CACHE of them, */
 	struct pm_handed_on *handed_on;	    /* and of these */
+	uint64_t *left_outs; /* the record's counts of visits that are left out */
+	uint64_t *
+		left_out; /* that of `overflow`; NULL: these visits are too deep, and lost */
 	struct perfmon_counter_view view[];
 };
 

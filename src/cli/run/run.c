@@ -43,6 +43,13 @@ static const char help[] =
 	"                        instructions (default), loads, stores, ... (perfmon-exact(7))\n"
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region;\n"
 	"                        auto: as few as keep measuring below 5 % of the time\n"
+	"      --only GLOBS      measure these regions: names or patterns with * and ?,\n"
+	"                        separated by ','. Nested ones that are left out stay in the\n"
+	"                        values of those around them\n"
+	"      --skip GLOBS      do not measure these regions; those inside of them stay\n"
+	"      --depth N         do not measure what is nested deeper than N levels\n"
+	"      --min-mean TIME   stop measuring paths whose visits turn out shorter on\n"
+	"                        average, such as 500ns or 2us\n"
 	"  -b, --subtract-bias   take out what measuring added\n"
 	"      --hooks LIST      regions that the program does not name: kokkos, likwid, mpi, openmp,\n"
 	"                        papi-hl, threads. Nothing else behind --hooks: says what each\n"
@@ -186,6 +193,10 @@ int cli_run(int argc, char **argv)
 		{"profile", .take = set, .to = "PERFMON_PROFILE"},
 		{"exact", .flag = &exact},
 		{"stride", .take = set, .to = "PERFMON_STRIDE"},
+		{"only", .take = set, .to = "PERFMON_ONLY"},
+		{"skip", .take = set, .to = "PERFMON_SKIP"},
+		{"depth", .take = set, .to = "PERFMON_DEPTH"},
+		{"min-mean", .take = set, .to = "PERFMON_MIN_MEAN"},
 		{"subtract-bias", "subtract", .take = set, .to = "PERFMON_BIAS"},
 		{"hooks", .text = &hooks},
 		{"disarmed", "0", .take = set, .to = "PERFMON_ARM"},

@@ -343,7 +343,9 @@ static uint32_t marks_of(const struct perfmon_profile_node *node, bool sampled,
 	       (node->retries ? PERFMON_PROFILE_NODE_RETRIED : 0) |
 	       (node->fallback_reads ? PERFMON_PROFILE_NODE_FALLBACK : 0) |
 	       (node->migrations ? PERFMON_PROFILE_NODE_MIGRATED : 0) |
-	       (node->defects ? PERFMON_PROFILE_NODE_DEFECT : 0);
+	       (node->defects ? PERFMON_PROFILE_NODE_DEFECT : 0) |
+	       (node->flags & PERFMON_PROFILE_NODE_LEFT_OUT ? PERFMON_PROFILE_NODE_FIRST
+							    : 0);
 }
 
 static uint32_t node_kind(const struct perfmon_profile_node *node)

@@ -150,6 +150,8 @@ static void add_record(struct perfmon_profile_thread *to,
 	PM_ADD(to->lost_unnamed, from->lost_unnamed);
 	PM_ADD(to->lost_other, from->lost_other);
 	PM_ADD(to->unmatched_ends, from->unmatched_ends);
+	for (i = 0; i < PERFMON_PROFILE_LEFT_OUT_KINDS; i++)
+		PM_ADD(to->left_out[i], from->left_out[i]);
 	if (!to->aggregated || from->begin_ticks < to->begin_ticks)
 		PM_PUT(to->begin_ticks, from->begin_ticks);
 	if (from->end_ticks > to->end_ticks)

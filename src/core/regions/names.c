@@ -16,8 +16,13 @@ _Static_assert((uint32_t)(PERFMON_REGION_KEY_LATER_ *PM_KEY_INVERSE) > PM_REGION
 void pm_region_record_name(const struct perfmon_region *region)
 {
 	size_t length = strlen(region->name);
+	struct perfmon_profile_header *header = pm_profile_header();
 	struct perfmon_profile_region *record;
 
+	if (region->key == PM_KEY_LEFT_OUT) {
+		PM_ADD(header->left_out_regions, 1);
+		return;
+	}
 	record = pm_profile_reserve(PERFMON_PROFILE_TYPE_REGION,
 				    sizeof(*record) + length + 1);
 	if (!record)
@@ -42,7 +47,8 @@ struct perfmon_region *pm_region_of_name(const char *name)
 	if (pm_regions_try_lock()) {
 		region = pm_registry_find(name);
 		if (!region) {
-			region = pm_registry_add(name);
+			region = pm_registry_add(
+				name, pm_options_leave_out(&pm_regions.options, name));
 			if (region)
 				pm_region_record_name(region);
 		}
@@ -61,7 +67,7 @@ bool pm_region_is_registered(uint64_t key)
 
 void pm_region_note_use(const char *name, uint64_t key)
 {
-	if (name && !pm_region_is_registered(key))
+	if (name && key != PM_KEY_LEFT_OUT && !pm_region_is_registered(key))
 		pm_regions_note_use(key == PERFMON_REGION_KEY_QUIET_
 					    ? PM_REGIONS_QUIET
 					    : PM_REGIONS_REPORTED);
@@ -78,7 +84,7 @@ uint64_t pm_region_known_key(struct perfmon_region *region)
 	uint64_t key = PM_GET(region->key);
 	const struct perfmon_region *known;
 
-	if (pm_region_is_registered(key))
+	if (pm_region_is_registered(key) || key == PM_KEY_LEFT_OUT)
 		return key;
 	if (!name)
 		return 0;

@@ -13,8 +13,8 @@ static inline uint32_t pm_region_id(uint64_t region_key)
 	return (uint32_t)(region_key * PM_KEY_INVERSE);
 }
 
-/* Writes the name of a registered region into the profile. The caller holds
- * PM_LOCK_REGIONS. */
+/* Writes the name of a registered region into the profile, or counts one that is left out. The
+ * caller holds PM_LOCK_REGIONS. */
 void pm_region_record_name(const struct perfmon_region *region);
 
 /* Returns the region called NAME, registered if it is new; NULL without memory. Takes

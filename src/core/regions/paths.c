@@ -157,6 +157,37 @@ bool pm_thread_grows(const struct pm_thread *thread, uint64_t key)
 	       entry_taken(thread->block, key);
 }
 
+static int make_room(struct pm_thread *thread, uint64_t key)
+{
+	while (entries_full(thread->block) || entry_taken(thread->block, key))
+		if (grow_entries(thread))
+			return -1;
+	return 0;
+}
+
+/* Fills in the key of ENTRY. A handler may leave this call forever at any point: see slow.c. */
+static void enter(struct pm_thread_block *block, struct pm_path_entry *entry,
+		  uint64_t key)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	entry->key = key;
+	block->entries_used++;
+}
+
+struct pm_path_entry *pm_thread_leave_out(struct pm_thread *thread, uint64_t key)
+{
+	struct pm_thread_block *block = thread->block;
+	struct pm_path_entry *entry;
+
+	if (make_room(thread, key))
+		return NULL;
+	entry = free_entry(block->entries, block->entry_shift, key);
+	entry->node = NULL;
+	entry->number = PERFMON_PROFILE_LEFT_OUT_DEPTH;
+	enter(block, entry, key);
+	return entry;
+}
+
 struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 					 uint32_t region, uint64_t key, uint32_t depth)
 {
@@ -167,9 +198,8 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 	uint32_t number = record->node_count + 1;
 	struct pm_path_entry *entry = &root;
 
-	while (entries_full(block) || entry_taken(block, key))
-		if (grow_entries(thread))
-			return NULL;
+	if (make_room(thread, key))
+		return NULL;
 	if (nodes_full(thread) && grow_nodes(thread))
 		return NULL;
 	node = (struct perfmon_profile_node *)(void *)((char *)thread->nodes->node +
@@ -195,10 +225,7 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 		entry->depth = depth;
 		entry->path_key = depth < PERFMON_PROFILE_DEPTH_MAX ? PM_PATH_KEY(number)
 								    : PM_PATH_KEY_BARREN;
-		/* A handler may leave this call forever at any point: see slow.c. */
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		entry->key = key;
-		block->entries_used++;
+		enter(block, entry, key);
 	}
 	return entry;
 }

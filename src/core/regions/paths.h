@@ -13,6 +13,10 @@
 struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 					 uint32_t region, uint64_t key, uint32_t depth);
 
+/* Enters the path with KEY in the table as one whose visits are left out, since it is too deep. Returns
+ * NULL without memory. The stack is closed. */
+struct pm_path_entry *pm_thread_leave_out(struct pm_thread *thread, uint64_t key);
+
 /* Returns how many entries of other paths a search for KEY, which is missing, visits. */
 uint32_t pm_thread_steps(const struct pm_thread_block *block, uint64_t key);
 

@@ -182,7 +182,7 @@ static bool plant(const struct key *key, struct entry *entry)
 	return true;
 }
 
-struct perfmon_region *pm_registry_add(const char *name)
+struct perfmon_region *pm_registry_add(const char *name, bool left_out)
 {
 	struct entry ***page = &by_id[(count + 1) >> PAGE_LOG2], **place, *entry;
 	struct key key = key_of(name);
@@ -196,7 +196,7 @@ struct perfmon_region *pm_registry_add(const char *name)
 		return NULL;
 	memcpy(entry->name, name, key.length);
 	entry->region.name = entry->name;
-	entry->region.key = PM_REGION_KEY(count + 1);
+	entry->region.key = left_out ? PM_KEY_LEFT_OUT : PM_REGION_KEY(count + 1);
 	place = place_of(&key);
 	if (place)
 		__atomic_store_n(place, entry, __ATOMIC_RELEASE);

@@ -7,6 +7,7 @@
 #ifndef PM_REGIONS_REGISTRY_H
 #define PM_REGIONS_REGISTRY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,6 @@
 #include "perfmon/region.h"
 
 #define PM_REGION_NAME_MAX PERFMON_PROFILE_NAME_MAX
-#define PM_REGIONS_MAX	   (1u << 24)
 
 struct pm_thread;
 
@@ -35,10 +35,10 @@ uint32_t pm_registry_count(void);
  * PM_LOCK_REGIONS. */
 const char *pm_registry_name(uint32_t id);
 
-/* Registers NAME. NULL without memory. The caller holds PM_LOCK_REGIONS, and
+/* Registers NAME; if it is LEFT_OUT, with PM_KEY_LEFT_OUT. NULL without memory. The caller holds PM_LOCK_REGIONS, and
  * pm_registry_find() has not found NAME under it. Allocates from the kernel, not from
  * malloc. */
-struct perfmon_region *pm_registry_add(const char *name);
+struct perfmon_region *pm_registry_add(const char *name, bool left_out);
 
 /* Calls VISIT for every registered region, in the order of ids. The caller holds
  * PM_LOCK_REGIONS. */

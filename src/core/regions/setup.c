@@ -16,6 +16,7 @@
 #include "core/regions/aggregate.h"
 #include "core/regions/exclude.h"
 #include "core/regions/exit.h"
+#include "core/regions/filter.h"
 #include "core/regions/names.h"
 #include "core/regions/plan.h"
 #include "core/regions/recycle.h"
@@ -111,9 +112,11 @@ static int make_ready_here(void)
 		pm_region_general.monotonic = pm_clock.monotonic + pm_clock_may_end();
 		pm_region_general.stride = pm_regions.options.stride_count > 0 ||
 					   pm_regions.options.stride_auto > 0;
+		pm_filter_begin();
 		if (!pm_regions.options.arm)
 			disarms = 1;
 	}
+	pm_filter_note();
 	/* If this fails, the report is the same unless a library is preloaded. */
 	if (!configured)
 		atexit(pm_exit_prepare);
@@ -189,7 +192,7 @@ __attribute__((constructor)) static void stay_loaded(void)
 /* The open visits of the forking thread, which its child begins again. */
 static struct {
 	uint32_t count;
-	uint64_t key[PM_FRAMES];
+	uint64_t key[PM_FRAMES + PM_OVERFLOW_KEYS];
 	uint64_t adopted[PM_FRAMES]; /* the path's number, where that is an adoption */
 } open_at_fork;
 
@@ -203,7 +206,7 @@ static bool fork_prepared;
 static void before_fork(void)
 {
 	const struct pm_thread_block *block = pm_thread_block;
-	const struct pm_frame *frame;
+	const struct pm_frame *frame, *top;
 	enum pm_regions_phase phase = pm_regions_phase();
 
 	fork_prepared = !pm_thread_busy && !block->in_slow && phase != PM_REGIONS_INERT &&
@@ -213,15 +216,22 @@ static void before_fork(void)
 	if (phase == PM_REGIONS_READY)
 		pm_profile_remember_parent();
 	open_at_fork.count = 0;
-	if (!block->alive || !block->top)
+	top = block->top;
+	/* In a visit that is left out, too. */
+	if (block->alive && block->overflow && block->left_out)
+		top = block->full_top;
+	if (!block->alive || !top)
 		return;
-	for (frame = pm_frame_at(block->frames, block->frame_size, 1);
-	     frame != block->top; frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame,
-						      block->frame_size, 1)) {
+	for (frame = pm_frame_at(block->frames, block->frame_size, 1); frame != top;
+	     frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size,
+				 1)) {
 		open_at_fork.adopted[open_at_fork.count] =
 			frame->cpu >> PM_ADOPTED_PATH & UINT32_MAX;
 		open_at_fork.key[open_at_fork.count++] = frame->region_key;
 	}
+	for (uint32_t i = 0; !block->top && i < block->overflow && i < PM_OVERFLOW_KEYS;
+	     i++)
+		open_at_fork.key[open_at_fork.count++] = block->overflow_key[i];
 }
 
 static void forget_thread(struct pm_registry_thread *thread)

@@ -70,7 +70,7 @@ static void overflow_push(struct pm_thread_block *block, uint64_t key)
 	if (block->overflow < PM_OVERFLOW_KEYS)
 		block->overflow_key[block->overflow] = key;
 	block->overflow++;
-	count_lost(block->thread->lost);
+	count_lost(block->left_out ? block->left_out : block->thread->lost);
 }
 
 /* Closes the stack at FRAME until the visit that begins here has ended. This visit and
@@ -79,6 +79,7 @@ static void overflow(struct pm_thread_block *block, struct pm_frame *frame, uint
 		     uint64_t *lost)
 {
 	block->full_top = frame;
+	block->left_out = NULL;
 	block->thread->lost = lost;
 	overflow_push(block, key);
 }
@@ -219,7 +220,7 @@ bool pm_slow_reopen(struct pm_thread_block *block)
 			frame = pm_frame_at(frame, block->frame_size, 1);
 		parent = pm_frame_at(frame, block->frame_size, -1);
 		entry = pm_thread_path(block, parent->path_key + frame->region_key);
-		if (entry && entry->node->sequence & 1) {
+		if (entry && entry->node && entry->node->sequence & 1) {
 			PM_COUNT32(entry->node->dropped_counts, 1);
 			pm_node_close(entry->node, entry->node->sequence - 1);
 		}
@@ -249,6 +250,24 @@ bool pm_slow_begins(void)
 	return !wiped(pm_thread_block);
 }
 
+/* Returns REGION's key, or 0 if its name cannot be registered. */
+static uint64_t register_name(struct perfmon_region *region)
+{
+	uint64_t key = PM_GET(region->key);
+	const char *name = pm_region_name(region);
+	const struct perfmon_region *known;
+
+	if (pm_key_is_settled(key) &&
+	    (key == PM_KEY_LEFT_OUT || pm_region_is_registered(key)))
+		return key;
+	known = pm_region_of_name(name);
+	pm_region_note_use(name, key);
+	if (!known)
+		return 0;
+	__atomic_store_n(&region->key, known->key, __ATOMIC_RELAXED);
+	return known->key;
+}
+
 struct perfmon_region *pm_region_begin_closed(struct perfmon_region *region)
 {
 	struct pm_thread_block *block;
@@ -268,7 +287,9 @@ struct perfmon_region *pm_region_begin_closed(struct perfmon_region *region)
 		if (block->arm_generation == PM_GET(pm_region_general.generation)) {
 			block->in_slow = 1;
 			__atomic_signal_fence(__ATOMIC_SEQ_CST);
-			overflow_push(block, pm_region_known_key(region));
+			overflow_push(block, block->left_out
+						     ? register_name(region)
+						     : pm_region_known_key(region));
 			__atomic_signal_fence(__ATOMIC_SEQ_CST);
 			block->in_slow = 0;
 			return NULL;
@@ -344,6 +365,13 @@ static void stride_begin(struct perfmon_profile_stride *stride, uint32_t id)
 	pm_stride_draw(stride);
 }
 
+/* Returns whether visits of paths at DEPTH are left out. */
+static bool is_left_out(uint32_t depth)
+{
+	return depth > pm_regions.options.depth &&
+	       pm_regions.options.depth < PERFMON_PROFILE_DEPTH_MAX;
+}
+
 /* Adds a path of the calling thread below PARENT, at DEPTH. Returns NULL, or the count of
  * lost visits if it failed. More room, and a new stride, need the lock. */
 static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *parent,
@@ -360,11 +388,13 @@ static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *
 		pm_kernel_still_begin(&still);
 		free = pm_regions_try_lock();
 	}
-	if (free)
+	if (free && is_left_out(depth))
+		entry = pm_thread_leave_out(thread, parent->path_key + region_key);
+	else if (free)
 		entry = pm_thread_add_path(thread, path_number(parent->path_key),
 					   pm_region_id(region_key),
 					   parent->path_key + region_key, depth);
-	if (entry && pm_region_general.stride)
+	if (entry && entry->node && pm_region_general.stride)
 		stride_begin(pm_node_stride(entry->node, block->columns),
 			     pm_region_id(region_key));
 	if (shared) {
@@ -393,17 +423,10 @@ static bool find_path(struct pm_thread_block *block, struct pm_frame *frame,
 	if (pm_exclude_is_exact() &&
 	    !pm_thread_path(block, parent->path_key + PM_GET(region->key)))
 		exclude.steps = pm_thread_steps(block, parent->path_key + region_key);
-	if (!pm_region_is_registered(region_key)) {
-		const char *name = pm_region_name(region);
-		struct perfmon_region *known = pm_region_of_name(name);
-
-		pm_region_note_use(name, region_key);
-		region_key = 0;
-		if (known) {
-			region_key = known->key;
-			__atomic_store_n(&region->key, region_key, __ATOMIC_RELAXED);
-		}
-	}
+	region_key = register_name(region);
+	/* What is left out by its name has no path: the call that follows counts it. */
+	if (region_key == PM_KEY_LEFT_OUT)
+		goto found;
 	if (!region_key)
 		lost = &record->lost_unnamed;
 	else if (depth > PERFMON_PROFILE_DEPTH_MAX)
@@ -447,6 +470,11 @@ static bool find_visit(struct pm_thread_block *block, struct pm_frame *frame,
 		region_key = PM_GET(region->key);
 	else if (!pm_region_is_registered(region_key))
 		region_key = pm_region_known_key(region);
+	if (region_key == PM_KEY_LEFT_OUT) {
+		block->in_slow = 0;
+		block->top = pm_frame_at(frame, block->frame_size, 1);
+		return true;
+	}
 	while (found != block->frames && found->region_key != region_key &&
 	       !pm_key_is_adopted(found->region_key))
 		found = pm_frame_at(found, block->frame_size, -1);

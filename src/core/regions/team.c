@@ -137,6 +137,15 @@ static int make_token(struct perfmon_token *token)
 	uint64_t number;
 	int err;
 
+	block = pm_thread_block;
+	/* A visit that is left out is at the path of the one around it. */
+	if (block->alive && block->overflow && block->left_out && !block->in_slow) {
+		frame = pm_frame_at(block->full_top, block->frame_size, -1);
+		err = find_number(block, frame, &number);
+		if (!err)
+			token->path = pm_regions.tokens | number;
+		return err;
+	}
 	block = close_block(&top, &err);
 	if (!block)
 		return err;
@@ -357,6 +366,7 @@ static int adopt(struct pm_thread_block *block, struct pm_frame *frame,
 		block->adopted[token->path % PM_ADOPTED_CACHE] = adopted;
 	frame->region_key = PM_ADOPTED_KEY;
 	frame->epoch = block->epoch;
+	frame->left_out = 0;
 	if ((adopted.cpu >> PM_ADOPTED_OUTER) + 1 != frame_number(block, frame)) {
 		frame->region_key = PM_APART_KEY;
 		begin_apart(block, frame);
@@ -605,7 +615,7 @@ PM_EXPORT int perfmon_region_end_innermost(void)
 	static const char name[] = "perfmon_region_end_innermost()";
 	struct pm_thread_block *block;
 	struct perfmon_region region = {.name = NULL};
-	struct pm_frame *top;
+	struct pm_frame *top, *frame;
 
 	if (!pm_region_calls_are_armed())
 		return 0;
@@ -622,7 +632,13 @@ PM_EXPORT int perfmon_region_end_innermost(void)
 		return 0;
 	}
 	top = pm_slow_close(block);
-	region.key = pm_frame_at(top, block->frame_size, -1)->region_key;
+	frame = pm_frame_at(top, block->frame_size, -1);
+	if (pm_region_general.filters && frame->left_out) {
+		frame->left_out--;
+		block->top = top;
+		return 0;
+	}
+	region.key = frame->region_key;
 	if (top == block->first || pm_key_is_adopted(region.key)) {
 		block->in_slow = 1;
 		return count_unmatched(block, top, name);

@@ -229,6 +229,7 @@ static int make_record(struct pm_thread *thread)
 		pm_profile_publish();
 	}
 	thread->record = record;
+	thread->block->left_outs = record->left_out;
 	pm_kernel_thread_name(name);
 	/* Readers that saw it as another thread's may still be reading, and start
 	 * again. */

@@ -35,6 +35,10 @@ static const struct pm_mark {
 	{PM_CELL_AT_LEAST, ">=",
 	 "at least: a visit has no END so far. Its values are those of the regions "
 	 "inside it. If the program has ended, add the END."},
+	{PM_MARK_LEFT_OUT, "/",
+	 "the first visits alone: they were shorter than PERFMON_MIN_MEAN, and later "
+	 "ones "
+	 "were left out."},
 	{PM_MARK_MISMATCHED, "!",
 	 "too low: the END of an outer region closed some visits here or around here. "
 	 "Add the missing END."},

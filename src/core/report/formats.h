@@ -68,4 +68,14 @@ struct pm_lost {
 #define PM_LOST 8
 uint32_t pm_report_lost(const struct pm_snapshot *snapshot, struct pm_lost lost[PM_LOST]);
 
+/* Visits that were left out on request, by enum perfmon_profile_left_out. */
+struct pm_left_out {
+	const char *key, *by; /* in JSON, and in text */
+	uint64_t visits;
+	uint64_t regions; /* 0: not known */
+};
+#define PM_LEFT_OUT PERFMON_PROFILE_LEFT_OUT_KINDS
+void pm_report_left_out(const struct pm_snapshot *snapshot,
+			struct pm_left_out out[PM_LEFT_OUT]);
+
 #endif

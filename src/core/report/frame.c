@@ -534,6 +534,25 @@ void pm_report_text_sanity(const struct pm_report *report, struct pm_out *out)
 	pm_out_fold_end(out);
 }
 
+static void left_out(const struct pm_snapshot *s, const char **head, struct pm_out *out)
+{
+	struct pm_left_out kinds[PM_LEFT_OUT];
+
+	pm_report_left_out(s, kinds);
+	for (int i = 0; i < PM_LEFT_OUT; i++) {
+		if (!kinds[i].visits)
+			continue;
+		pm_out_format(out, "%s  left out: ", *head);
+		*head = "";
+		plural(out, kinds[i].visits, "visit");
+		if (kinds[i].regions) {
+			pm_out_text(out, " of ");
+			plural(out, kinds[i].regions, "region");
+		}
+		pm_out_format(out, ", %s\n", kinds[i].by);
+	}
+}
+
 void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
 {
 	const struct pm_snapshot *s = report->snapshot;
@@ -573,6 +592,7 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
 		head = "";
 	}
 	pm_report_text_unclosed(report, lost[PM_LOST - 1].count, &head, out);
+	left_out(s, &head, out);
 	if (s->partial) {
 		pm_out_format(out, "%s  partial: ", head);
 		pm_out_plain(out, s->problem, 0);

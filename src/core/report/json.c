@@ -368,6 +368,21 @@ static int put_threads(struct pm_json *j, const struct pm_report *report)
 	return 0;
 }
 
+static void put_left_out(struct pm_json *j, const struct pm_snapshot *s)
+{
+	struct pm_left_out kinds[PM_LEFT_OUT];
+
+	pm_report_left_out(s, kinds);
+	pm_json_begin(j, "left_out", "{");
+	for (int i = 0; i < PM_LEFT_OUT; i++) {
+		pm_json_begin(j, kinds[i].key, "{");
+		pm_json_number(j, "visits", kinds[i].visits);
+		pm_json_known(j, "regions", kinds[i].regions, kinds[i].regions);
+		pm_json_close(j, "}");
+	}
+	pm_json_close(j, "}");
+}
+
 int pm_report_json(const struct pm_report *report, struct pm_out *out)
 {
 	struct pm_json j = {.out = out, .first = true};
@@ -390,6 +405,7 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 		pm_json_number(&j, lost[i].key, lost[i].count);
 	put_unmatched(&j, report->snapshot);
 	pm_json_close(&j, "}");
+	put_left_out(&j, report->snapshot);
 	pm_json_begin(&j, "notes", "[");
 	if (report->model->exact)
 		pm_json_string(&j, NULL, PM_REPORT_EXACT);

@@ -10,6 +10,7 @@
 
 #include "core/kernel/files.h"
 #include "core/text/grow.h"
+#include "core/settings/options_filters.h"
 #include "core/settings/options_paths.h"
 #include "core/text/text.h"
 #include "core/settings/variables.h"
@@ -217,6 +218,7 @@ void pm_options_default(struct pm_options *options)
 		.format = PM_FORMAT_TEXT,
 		.arm = true,
 		.arguments = true,
+		.depth = PM_DEPTH_MAX,
 		.sample_pages = PM_SAMPLE_PAGES_DEFAULT,
 		.call_depth = PM_CALL_DEPTH_DEFAULT,
 		.min_period = PM_MIN_PERIOD_DEFAULT,
@@ -247,6 +249,7 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 	options->subtract_bias = pm_variable_choice(options, "PERFMON_BIAS", bias, 0);
 	options->metrics = text_read("PERFMON_METRICS", &err);
 	stride_read(options, &err);
+	pm_options_read_filters(options, &err);
 	options->arm = pm_variable_truth(options, "PERFMON_ARM", true);
 	options->fence = pm_variable_truth(options, "PERFMON_FENCE", false);
 	options->arguments = pm_variable_truth(options, "PERFMON_ARGUMENTS", true);
@@ -266,6 +269,8 @@ void pm_options_free(struct pm_options *options)
 	for (uint32_t i = 0; i < options->stride_count; i++)
 		free(options->strides[i].name);
 	free(options->strides);
+	free(options->only);
+	free(options->skip);
 	free(options->output_path);
 	free(options->output_whole);
 	free(options->profile_path);

@@ -19,6 +19,10 @@
  *   PERFMON_FENCE    0 (default) or 1
  *   PERFMON_STRIDE   N: of N visits measure one at random; NAME=N for one region;
  *                    auto, auto:N%: as few as keep measuring below 5 or N % of the time; ","
+ *   PERFMON_ONLY     patterns with * and ? ("," between): other regions are left out
+ *   PERFMON_SKIP     the same of regions that are left out
+ *   PERFMON_DEPTH    1 to 256: regions that are nested deeper are left out
+ *   PERFMON_MIN_MEAN a time ("500ns"): paths whose visits turn out shorter are left out
  *   PERFMON_ARGUMENTS  1 (default) or 0: the profile has the program's arguments
  *   PERFMON_DEBUG    0 (default) or 1
  *   PERFMON_SAMPLE_PAGES  pages of the ring that samples go into: a power of two
@@ -70,6 +74,7 @@ struct pm_option_stride {
 	uint32_t stride;
 };
 #define PM_STRIDE_MAX 1000000000u
+#define PM_DEPTH_MAX  256u
 
 /* Bounds, and what is taken if nobody says. The kernel allows pages up to
  * kernel.perf_event_mlock_kb, and calls up to kernel.perf_event_max_stack, which is the
@@ -106,6 +111,9 @@ struct pm_options {
 	double stride_auto; /* share of the time that measuring may take; 0: not asked */
 	uint32_t stride_count; /* with neither each visit is measured */
 	struct pm_option_stride *strides;
+	char *only, *skip;  /* lists of patterns; NULL: none */
+	uint32_t depth;	    /* PM_DEPTH_MAX: all levels */
+	double min_mean_ns; /* 0: none */
 	bool subtract_bias;
 	char *metrics;	       /* the text; NULL: the built-in ones */
 	uint32_t sample_pages; /* a power of two */
@@ -140,6 +148,12 @@ void pm_options_default(struct pm_options *options);
 /* pm_options_stride() - the stride of the region called NAME; 1: each visit; 0: one that
  * keeps measuring below stride_auto. */
 uint32_t pm_options_stride(const struct pm_options *options, const char *name);
+
+/* Returns whether the region called NAME is left out. Calls no malloc. */
+bool pm_options_leave_out(const struct pm_options *options, const char *name);
+
+/* Returns whether OPTIONS leave any visit out. */
+bool pm_options_filter(const struct pm_options *options);
 
 /* A number for all strides of OPTIONS: others have another one, but by rare accident. */
 uint32_t pm_options_stride_hash(const struct pm_options *options);

@@ -78,6 +78,31 @@ bool pm_slice_is(struct pm_slice slice, const char *text)
 	return strlen(text) == slice.length && pm_slice_starts(slice, text);
 }
 
+bool pm_slice_glob(struct pm_slice pattern, const char *text)
+{
+	const char *at = pattern.at, *end = at + pattern.length;
+	const char *star = NULL, *from = NULL;
+
+	while (*text) {
+		if (at < end && *at == '*') {
+			star = ++at;
+			from = text;
+		} else if (at < end && (*at == '?' || *at == *text)) {
+			at++;
+			text++;
+		} else if (star) {
+			/* The last star takes one byte more. */
+			at = star;
+			text = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (at < end && *at == '*')
+		at++;
+	return at == end;
+}
+
 char *pm_slice_copy(struct pm_slice slice)
 {
 	char *copy = malloc(slice.length + 1);

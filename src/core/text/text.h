@@ -25,6 +25,8 @@ struct pm_slice pm_slice_cut(struct pm_slice slice, char separator,
 /* Compares without regard to case. */
 bool pm_slice_is(struct pm_slice slice, const char *text);
 bool pm_slice_starts(struct pm_slice slice, const char *prefix);
+/* Returns whether PATTERN, in which * is any text and ? one byte, matches all of TEXT. */
+bool pm_slice_glob(struct pm_slice pattern, const char *text);
 /* Returns a malloc'ed copy, or NULL. */
 char *pm_slice_copy(struct pm_slice slice);
 

@@ -237,6 +237,9 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 	to->lost_first_in_handler =
 		pm_plus(to->lost_first_in_handler, from->lost_first_in_handler);
 	to->lost_threads = pm_plus(to->lost_threads, from->lost_threads);
+	/* Processes of one program leave the same regions out. */
+	if (from->left_out_regions > to->left_out_regions)
+		to->left_out_regions = from->left_out_regions;
 }
 
 /* Returns true if the sum's events are those of SNAPSHOT's newest plan, in their order. */

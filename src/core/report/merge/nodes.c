@@ -197,6 +197,8 @@ static void record_add(struct pm_snapshot_thread *to, struct pm_snapshot_plan *p
 	add(&record->lost_unnamed, other->lost_unnamed);
 	add(&record->lost_other, other->lost_other);
 	add(&record->unmatched_ends, other->unmatched_ends);
+	for (int i = 0; i < PERFMON_PROFILE_LEFT_OUT_KINDS; i++)
+		add(&record->left_out[i], other->left_out[i]);
 	add_small(&record->aggregated, (uint32_t)pm_snapshot_threads(from));
 	add_small(&to->torn, from->torn);
 	for (uint32_t c = 0; c < plan->counter_count; c++) {

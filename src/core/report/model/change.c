@@ -27,7 +27,7 @@ static void errors_add(double *a, double b)
 static void node_subtract(struct pm_report_node *a, const struct pm_report_node *b)
 {
 	bool sampled = a->visits != a->measured, negative = a->visits < b->visits;
-	uint64_t torn = pm_plus(a->torn, b->torn);
+	uint64_t torn = pm_plus(a->torn, b->torn), left_out = a->left_out;
 
 	for (int i = 0; i < PM_NODE_VISIT_SUMS; i++)
 		take(&a->visit_sums[i], b->visit_sums[i]);
@@ -47,6 +47,7 @@ static void node_subtract(struct pm_report_node *a, const struct pm_report_node 
 	a->time_squares = fmax(0, a->time_squares - b->time_squares);
 	/* A node that was torn at either look may be off by one visit. */
 	a->torn = torn;
+	a->left_out = left_out;
 	a->defects = pm_plus(a->defects, negative);
 }
 

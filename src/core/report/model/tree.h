@@ -26,7 +26,7 @@ struct pm_report_count {
 	bool largest; /* the sum is the largest of its parts: pm_report_is_largest() */
 };
 
-#define PM_NODE_VISIT_SUMS (13 + PERFMON_PROFILE_BINS)
+#define PM_NODE_VISIT_SUMS (14 + PERFMON_PROFILE_BINS)
 
 /* A path. Other rooms read nodes; this one alone changes them. */
 struct pm_report_node {
@@ -52,7 +52,8 @@ struct pm_report_node {
 			uint64_t visit_ticks; /* sum over visits, for the mean */
 			uint64_t fallback_reads, retries, migrations, mismatched_ends,
 				dropped_counts, defects, spilled;
-			uint64_t torn; /* nodes */
+			uint64_t torn;	   /* nodes */
+			uint64_t left_out; /* likewise: has its first visits alone */
 			uint64_t histogram[PERFMON_PROFILE_BINS];
 		};
 		uint64_t visit_sums[PM_NODE_VISIT_SUMS];

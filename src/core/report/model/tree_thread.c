@@ -213,6 +213,7 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 		.defects = from->defects,
 		.spilled = from->spilled,
 		.torn = (from->flags & PM_SNAPSHOT_TORN) != 0,
+		.left_out = (from->flags & PERFMON_PROFILE_NODE_LEFT_OUT) != 0,
 	};
 
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)

@@ -12,7 +12,7 @@
 static uint32_t node_marks(const struct pm_report_node *node)
 {
 	return (node->entered != node->visits ? PM_MARK_IN_FLIGHT : 0) |
-	       (node->torn ? PM_MARK_TORN : 0) |
+	       (node->torn ? PM_MARK_TORN : 0) | (node->left_out ? PM_MARK_LEFT_OUT : 0) |
 	       (node->mismatched_ends || node->inside_mismatch ? PM_MARK_MISMATCHED : 0) |
 	       (node->unmeasured ? PM_MARK_DROPPED : 0);
 }

@@ -30,7 +30,8 @@ enum pm_state {
 #define PM_MARK_ERRATUM	    0x1000u /* e */
 #define PM_MARK_MIGRATED    0x2000u /* m some visits ended on another CPU */
 #define PM_MARK_SAMPLED	    0x4000u /* +- of visits at random */
-#define PM_MARKS	    15
+#define PM_MARK_LEFT_OUT    0x8000u /* / has its first visits alone */
+#define PM_MARKS	    16
 
 struct pm_value {
 	enum pm_state state;
