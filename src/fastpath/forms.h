@@ -49,6 +49,7 @@
 #define ENTERED(form) form
 #endif
 
+#define NOINLINE    __attribute__((noinline))
 #define INLINE	    static inline __attribute__((always_inline))
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -370,7 +371,7 @@ INLINE void left_out_push(struct pm_thread_block *block, uint64_t region_key)
 	SIGNAL_FENCE();
 	if (open < PM_OVERFLOW_KEYS)
 		block->overflow_key[open] = region_key;
-	PM_ADD(*block->left_out, 1);
+	PM_ADD_64(*block->left_out, 1);
 }
 
 /* Ends the innermost of these visits if it has REGION_KEY. */
@@ -395,9 +396,43 @@ INLINE void left_out_begin(struct pm_thread_block *block, struct pm_frame *frame
 	block->full_top = frame;
 	block->left_out = &block->left_outs[entry->number];
 	block->overflow_key[0] = region_key;
-	PM_ADD(*block->left_out, 1);
+	PM_ADD_64(*block->left_out, 1);
 	SIGNAL_FENCE();
 	block->overflow = 1;
+}
+
+/*
+ * What is seldom done stands in functions of its own, so that a visit that is left out saves no
+ * registers. This drops what is open since before regions were disarmed.
+ */
+static void begin_filtered(struct perfmon_region *region);
+FORM NOINLINE void begin_resynced(struct perfmon_region *region)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_frame *frame = block->top;
+
+	block->top = NULL;
+	SIGNAL_FENCE();
+	frame = SLOW(resync)(block, frame);
+	SIGNAL_FENCE();
+	block->top = frame;
+	begin_filtered(region);
+}
+
+/* Looks at how long the visits of ENTRY's path are. The stack is closed, at FRAME. */
+FORM NOINLINE void begin_looked(struct perfmon_region *region, struct pm_frame *frame,
+				struct pm_path_entry *entry)
+{
+	const struct perfmon_profile_node *node;
+
+	SLOW(filter_look)(entry);
+	node = entry->node;
+	SIGNAL_FENCE();
+	pm_thread_block->top = frame;
+	if (node)
+		PM_GET(unfiltered.begin)(region);
+	else
+		begin_filtered(region);
 }
 
 FORM void begin_filtered(struct perfmon_region *region)
@@ -415,14 +450,16 @@ FORM void begin_filtered(struct perfmon_region *region)
 		THEN(begin, begin_closed, region);
 		return;
 	}
+	if (unlikely(block->arm_generation != PM_GET(pm_region_general.generation))) {
+		begin_resynced(region);
+		return;
+	}
 	block->top = NULL;
 	SIGNAL_FENCE();
-	if (unlikely(block->arm_generation != PM_GET(pm_region_general.generation)))
-		frame = SLOW(resync)(block, frame);
 	outer = pm_frame_at(frame, block->frame_size, -1);
 	if (region_key == PM_KEY_LEFT_OUT) {
 		outer->left_out++;
-		PM_ADD(block->left_outs[PERFMON_PROFILE_LEFT_OUT_NAME], 1);
+		PM_ADD_64(block->left_outs[PERFMON_PROFILE_LEFT_OUT_NAME], 1);
 		SIGNAL_FENCE();
 		block->top = frame;
 		return;
@@ -432,10 +469,12 @@ FORM void begin_filtered(struct perfmon_region *region)
 	entry = block->entries + (key >> block->entry_shift);
 	if (unlikely(entry->key != key))
 		entry = probe(block, entry, key);
-	if (entry && unlikely(pm_region_filter_is_due(entry)))
-		SLOW(filter_look)(entry);
 	if (entry && !entry->node) {
 		left_out_begin(block, frame, entry, region_key);
+		return;
+	}
+	if (entry && unlikely(pm_region_filter_is_due(entry))) {
+		begin_looked(region, frame, entry);
 		return;
 	}
 	SIGNAL_FENCE();

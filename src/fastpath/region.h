@@ -132,7 +132,7 @@ pm_region_stride_is_due(const struct pm_thread_block *block,
 static inline __attribute__((always_inline)) int
 pm_region_filter_is_due(const struct pm_path_entry *entry)
 {
-	return pm_region_general.looks && entry->node &&
+	return pm_region_general.looks &&
 	       (entry->node->entered & (PM_FILTER_LOOK - 1)) == PM_FILTER_LOOK - 1;
 }
 

@@ -360,6 +360,26 @@ static int totals(const char *path)
 	return !in_regions || total <= in_regions;
 }
 
+/* Visits of a tiny region: 1,000 in one region, and 9,000 more in another. */
+static int tiny(void)
+{
+	const int trips[] = {1000, 10000};
+
+	PERFMON_REGION_BEGIN("few");
+	for (int i = 0; i < trips[0]; i++) {
+		PERFMON_REGION_BEGIN("tiny");
+		PERFMON_REGION_END("tiny");
+	}
+	PERFMON_REGION_END("few");
+	PERFMON_REGION_BEGIN("many");
+	for (int i = 0; i < trips[1]; i++) {
+		PERFMON_REGION_BEGIN("tiny");
+		PERFMON_REGION_END("tiny");
+	}
+	PERFMON_REGION_END("many");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -370,6 +390,8 @@ int main(int argc, char **argv)
 		return regions(0);
 	if (!strcmp(how, "fork"))
 		return forks();
+	if (!strcmp(how, "tiny"))
+		return tiny();
 	if (!strcmp(how, "exec"))
 		return execl(argv[0], argv[0], "one", (char *)NULL);
 	if (!strcmp(how, "sessions"))

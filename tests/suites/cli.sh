@@ -188,6 +188,17 @@ try "a bad metric loses nothing" loses
 visits() { status 0 "$perfmon" run -e none -s "$1" -f csv -o stdout "$program" && says out ",outer;inner,inner,1,1,"; }
 try "run measures some visits only" visits 10
 try "run measures some visits of a region only" visits inner=10
+# Row: FO-08
+try "run skips regions and says so" both 0 err "left out: 1 visit of 1 region" "$perfmon" run --skip 'in*' "$program"
+try "run measures only what is named" both 0 err "PERFMON_ONLY=outer leaves visits out" \
+	"$perfmon" run --only outer "$program"
+try "run leaves out what is too deep" both 0 err "left out: 1 visit, by PERFMON_DEPTH" \
+	"$perfmon" run --depth 1 "$program"
+try "run quotes a bad list" both 2 err '"a,,b" has an empty item' "$perfmon" run --skip a,,b "$program"
+try "run quotes a bad depth" both 2 err '"x" is not a number' "$perfmon" run --depth x "$program"
+try "run quotes a depth beyond the bound" both 2 err '"257" is above the bound' "$perfmon" run --depth 257 "$program"
+try "run quotes a bad time" both 2 err '"5 fortnights" is not a time' \
+	"$perfmon" run --min-mean "5 fortnights" "$program"
 try "run quotes a bad stride" both 2 err '"x=0"' "$perfmon" run -s x=0 "$program"
 
 ranks() {

@@ -59,6 +59,21 @@ with_stride() {
 	PERFMON_STRIDE=7 status 0 "$exact" instructions "$blocks" one && says out "regions add"
 }
 try "a stride measures the same" with_stride
+# A visit that is left out adds at most MOST instructions to the region around it.
+# Row: FO-08
+left_out() { # SETTING MOST
+	rm -f "$here/report"*
+	env "$1" "$exact" instructions "$blocks" tiny >"$here/out" 2>&1 && awk -F, -v most="$2" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		NR > 1 { count[$at["region"]] = $at["exact::instructions"] }
+		END {
+			each = (count["many"] - count["few"]) / 9000
+			print each, "instructions a visit"
+			exit !("few" in count && !("tiny" in count) && each > 5 && each <= most)
+		}' "$here/report"
+}
+try "a visit that is left out by name costs few instructions" left_out PERFMON_SKIP=tiny 80
+try "one that is too deep costs little more" left_out PERFMON_DEPTH=1 120
 try "a forked child counts for itself" status 0 "$exact" instructions "$blocks" fork
 try "reads and stretches of sessions add one number each" \
 	both 0 out "stretches" "$exact" instructions "$blocks" sessions

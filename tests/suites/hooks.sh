@@ -181,6 +181,14 @@ try "tasks with reductions" row report "rest:$(line 'reduction(task') \(parallel
 try "tasks of a loop" row report "rest:$(line 'parallel num_threads(2)' 3) \(parallel\);rest:$(line taskloop) \(task\)" 10
 one_root() { [ "$(grep -cE '^all,([^,]*,)*solve,solve,' "$here/report")" -eq 1 ] && ! grep -qE '^all,([^,]*,)*main:[0-9]* \(parallel\),main' "$here/report"; }
 try "workers have no tree of their own" one_root
+# Row: FO-08
+skips() {
+	status 3 "$perfmon" run --hooks=openmp --skip 'main:*,(join)' -o skipped -f csv -e none ./loops &&
+		row skipped 'solve;\(barrier\)' 3 && ! grep -E '^all,.*(\(join\)|main:)' "$here/skipped" &&
+		status 3 "$perfmon" run --hooks=openmp --depth 2 -o skipped -e none ./loops &&
+		grep -E 'left out: [0-9]+ visits, by PERFMON_DEPTH' "$here/skipped"
+}
+try "constructs are left out by their names, and what is too deep" skips
 below() { # FILE PATH
 	status 3 "$perfmon" run --hooks=openmp -o report -f csv -e none "./$1" && row report "$2" 200
 }
