@@ -24,6 +24,10 @@ static void clear(void)
 		"PERFMON_BIAS",
 		"PERFMON_METRICS",
 		"PERFMON_STRIDE",
+		"PERFMON_ONLY",
+		"PERFMON_SKIP",
+		"PERFMON_DEPTH",
+		"PERFMON_MIN_MEAN",
 		"PERFMON_ARM",
 		"PERFMON_FENCE",
 		"PERFMON_ARGUMENTS",
@@ -242,6 +246,72 @@ Test(options, a_bad_value_is_quoted_and_the_default_stands)
 		"the report goes to stderr");
 	cr_assert(strstr(o.notes[4], "\"maybe\"") != NULL);
 	pm_options_free(&o);
+}
+
+/* Row: FO-08 */
+Test(options, patterns_of_regions)
+{
+	static const struct {
+		const char *only, *skip, *name;
+		bool out;
+	} cases[] = {
+		{NULL, NULL, "a", false},
+		{NULL, "a", "a", true},
+		{NULL, "a", "ab", false},
+		{NULL, "a*", "ab", true},
+		{NULL, "*b", "aabab", true},
+		{NULL, "a*b*c", "abbcabc", true},
+		{NULL, "a*b*c", "abbcab", false},
+		{NULL, "?", "", false},
+		{NULL, "a?c", "abc", true},
+		{NULL, "*", "", true},
+		{NULL, " x , a* ", "abc", true},
+		{NULL, "**", "a", true},
+		{NULL, "main (*)", "main (parallel 0)", true},
+		{"a*", NULL, "b", true},
+		{"a*", NULL, "ab", false},
+		{"a*,b", NULL, "b", false},
+		{"a*", "ab", "ab", true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_options o;
+
+		clear();
+		if (cases[i].only)
+			setenv("PERFMON_ONLY", cases[i].only, 1);
+		if (cases[i].skip)
+			setenv("PERFMON_SKIP", cases[i].skip, 1);
+		cr_assert_eq(pm_options_read(&o, NULL), 0);
+		cr_assert_eq(o.note_count, 0);
+		cr_assert_eq(pm_options_filter(&o), cases[i].only || cases[i].skip);
+		cr_expect_eq(pm_options_leave_out(&o, cases[i].name), cases[i].out,
+			     "case %zu", i);
+		pm_options_free(&o);
+	}
+}
+
+/* Row: FO-08 */
+Test(options, shortest_means)
+{
+	static const struct {
+		const char *text;
+		double ns;
+	} cases[] = {{"500ns", 500}, {"2us", 2000}, {"1.5 ms", 1.5e6}, {"1s", 1e9},
+		     {"5", 0},	     {"0ns", 0},    {"ns", 0},	       {"-1us", 0},
+		     {"1.2.3us", 0}, {"1us2", 0},   {"1e3ns", 0}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_options o;
+
+		setenv("PERFMON_MIN_MEAN", cases[i].text, 1);
+		cr_assert_eq(pm_options_read(&o, NULL), 0);
+		cr_expect(o.min_mean_ns >= cases[i].ns * 0.999999 &&
+				  o.min_mean_ns <= cases[i].ns * 1.000001,
+			  "%s: %g", cases[i].text, o.min_mean_ns);
+		cr_expect_eq(o.note_count, cases[i].ns > 0 ? 0 : 1, "%s", cases[i].text);
+		pm_options_free(&o);
+	}
 }
 
 Test(options, a_device_is_no_profile)
