@@ -27,6 +27,10 @@ pminclude_HEADERS = \
 	include/perfmon/value.h \
 	include/perfmon/vector.h \
 	include/perfmon/version.h
+# The C++ interface: headers alone, above these.
+pminclude_HEADERS += include/perfmon/count.hpp include/perfmon/error.hpp \
+	include/perfmon/perfmon.hpp include/perfmon/region.hpp include/perfmon/session.hpp \
+	include/perfmon/team.hpp include/perfmon/value.hpp
 
 # With options of its own: see src/fastpath/kept.c.
 noinst_LTLIBRARIES += libperfmon_kept.la

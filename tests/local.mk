@@ -34,6 +34,10 @@ check_PROGRAMS += tests/inline_cxx
 TESTS += tests/inline_cxx
 tests_inline_cxx_SOURCES = tests/inline_cxx.cc
 tests_inline_cxx_LDADD = libperfmon.la
+check_PROGRAMS += tests/test_cxx
+TESTS += tests/test_cxx
+tests_test_cxx_SOURCES = tests/test_cxx.cc
+tests_test_cxx_LDADD = libperfmon.la
 
 # What tests run as programs of their own.
 check_PROGRAMS += tests/programs/region_ends tests/programs/region_loads \

@@ -42,6 +42,21 @@ for file in "$include"/perfmon/*.h "$include"/perfmon/*/*.h; do
 		done
 	done
 done
+# The headers of the C++ interface, from C++11 on, also without exceptions.
+for file in "$include"/perfmon/*.hpp; do
+	header=${file#"$include"/}
+	for compiler in g++ clang++; do
+		for standard in c++11 c++14 c++17 c++20; do
+			try "$header $standard $compiler" in_shell alone "$header" "$compiler" \
+				"${strict[@]}" -Wold-style-cast "-std=$standard" -x c++ -
+		done
+		for variant in -DPERFMON_DISABLE -DPERFMON_QUIET "-fno-exceptions -fno-rtti"; do
+			read -r -a words <<<"$variant"
+			try "$header $compiler $variant" in_shell alone "$header" "$compiler" \
+				"${strict[@]}" -Wold-style-cast -std=c++11 "${words[@]}" -x c++ -
+		done
+	done
+done
 mapfile -t internal < <(find src -mindepth 2 -name "*.h" | sort)
 for file in "${internal[@]}"; do
 	case $file in
@@ -53,15 +68,16 @@ for file in "${internal[@]}"; do
 done
 
 # What a program compiles, and what it must not, with the word that its author reads.
-compiles() { # COMPILER STANDARD CODE
+compiles() { # COMPILER STANDARD CODE [HEADER]
 	local language=c
 	[[ $2 != *++* ]] || language=c++
-	printf '#include <perfmon/perfmon.h>\n%s\n' "$3" |
+	printf '#include <perfmon/%s>\n%s\n' "${4-perfmon.h}" "$3" |
 		"$1" "${strict[@]}" "-std=$2" -x "$language" -
 }
 refused() { # WORD COMPILER STANDARD CODE
 	! compiles "${@:2}" 2>"$PM_SUITE_DIR/refusal" && grep -q -e "$1" "$PM_SUITE_DIR/refusal"
 }
+refused_cxx() { refused "$@" perfmon.hpp; } # WORD COMPILER STANDARD CODE
 reads() { # DECLARATION: code that reads into V
 	printf '%s int f(void); int f(void) { %s }' "$1" \
 		'return perfmon_session_read(0, PERFMON_VECTOR(v), 0);'
@@ -73,6 +89,25 @@ for dialect in "gcc c99" "gcc c11" "clang c11" "g++ c++11" "clang++ c++17"; do
 	try "$dialect: PERFMON_VECTOR() of a pointer" in_shell refused \
 		takes_an_array_not_a_pointer "$compiler" "$standard" \
 		"$(reads "static struct perfmon_value *v;")"
+done
+# Names of regions in C++ are checked by the compiler.
+run_time="named_region takes names known at run time"
+for dialect in "g++ c++11" "g++ c++20" "clang++ c++11" "clang++ c++20"; do
+	read -r compiler standard <<<"$dialect"
+	try "$dialect: a region of a literal" in_shell compiles "$compiler" "$standard" \
+		'static perfmon::region r("x"); void f(); void f() { perfmon::scope in(r); }' perfmon.hpp
+	try "$dialect: no region of a pointer" in_shell refused_cxx "$run_time" "$compiler" "$standard" \
+		'void f(const char *n); void f(const char *n) { perfmon::region r(n); }'
+	try "$dialect: no region of a std::string" in_shell refused_cxx "$run_time" "$compiler" "$standard" \
+		'void f(); void f() { std::string n("x"); perfmon::region r(n); }'
+	try "$dialect: no region of a buffer" in_shell refused_cxx "$run_time" "$compiler" "$standard" \
+		'void f(); void f() { char n[9] = "x"; perfmon::region r(n); }'
+	try "$dialect: no region without a name" in_shell refused_cxx "name of a region is empty" \
+		"$compiler" "$standard" 'static perfmon::region r("");'
+	try "$dialect: no scope of a temporary" in_shell refused_cxx "delete" "$compiler" "$standard" \
+		'void f(); void f() { perfmon::scope in(perfmon::named_region("x")); }'
+	try "$dialect: no scope of a name of the run time" in_shell refused_cxx "constant expression" \
+		"$compiler" "$standard" 'void f(const char *n); void f(const char *n) { PERFMON_SCOPE(n); }'
 done
 # libpfm4's header declares what the kernel's does.
 after_libpfm4() { # COMPILER OPTION...

@@ -4,7 +4,7 @@
 # No name reaches a printer of text unescaped.
 . "$PM_TOP/scripts/suite.sh"
 
-mapfile -t files < <(find src include exact hooks tests bench examples scripts/standin -name '*.[ch]' -o -name '*.cc' | sort)
+mapfile -t files < <(find src include exact hooks tests bench examples scripts/standin -name '*.[ch]' -o -name '*.hpp' -o -name '*.cc' | sort)
 try "the ${#files[@]} C files are formatted" clang-format --style=file --dry-run -Werror "${files[@]}" || true
 
 # What fits a line is not closed on the next.
@@ -20,7 +20,7 @@ try "no comment of one line is closed on the next" nothing closed || true
 words() { # FILE...
 	perl tests/words.pl tests/words "$@"
 }
-mapfile -t worded < <(find src include -name '*.[ch]' | sort)
+mapfile -t worded < <(find src include -name '*.[ch]' -o -name '*.hpp' | sort)
 try "comments and identifiers use none of the words of tests/words" nothing words "${worded[@]}" || true
 mkdir -p "$PM_SUITE_DIR/src"
 printf '/* Who hears it. */\nint pm_gate;\nchar *text = "gate";\n' >"$PM_SUITE_DIR/src/words.c"

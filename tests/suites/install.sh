@@ -24,11 +24,11 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 # Beside include/, what the inline read is made of: the CPU layer, but for its system
 # calls and its calls that keep registers, and the read itself.
 {
-	(cd include && find . -name '*.h')
+	(cd include && find . -name '*.h' -o -name '*.hpp')
 	(cd src && find arch -name '*.h' ! -name syscall.h ! -name exact.h ! -name keep.h -printf './perfmon/%p\n')
 	printf './perfmon/fastpath/read.h\n'
 } | sort >"$work/headers.public"
-(cd "$prefix/include" && find . -name '*.h') | sort >"$work/headers.installed"
+(cd "$prefix/include" && find . -name '*.h' -o -name '*.hpp') | sort >"$work/headers.installed"
 try "the headers installed are the public ones" \
 	diff "$work/headers.public" "$work/headers.installed"
 
