@@ -22,13 +22,14 @@ fi
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 
 # Beside include/, what the inline read is made of: the CPU layer, but for its system
-# calls and its calls that keep registers, and the read itself.
+# calls and its calls that keep registers, and the read itself; and the module of Fortran.
 {
 	(cd include && find . -name '*.h' -o -name '*.hpp')
 	(cd src && find arch -name '*.h' ! -name syscall.h ! -name exact.h ! -name keep.h -printf './perfmon/%p\n')
 	printf './perfmon/fastpath/read.h\n'
+	printf './perfmon/perfmon.f90\n'
 } | sort >"$work/headers.public"
-(cd "$prefix/include" && find . -name '*.h' -o -name '*.hpp') | sort >"$work/headers.installed"
+(cd "$prefix/include" && find . -type f) | sort >"$work/headers.installed"
 try "the headers installed are the public ones" \
 	diff "$work/headers.public" "$work/headers.installed"
 
@@ -283,7 +284,7 @@ fi
 
 documents=$prefix/share/doc/perfmon
 unnamed() { # what README.md or a document names and is not installed
-	grep -ohE '\b(doc|examples)/[a-z0-9_-]+\.(md|png|cc|c)\b' "$documents"/*.md "$documents"/doc/*.md |
+	grep -ohE '\b(doc|examples)/[a-z0-9_-]+\.(md|png|cc|c|f90|F90)\b' "$documents"/*.md "$documents"/doc/*.md |
 		sort -u | while read -r file; do [ -e "$documents/$file" ] || echo "$file"; done
 }
 try "what the documents name is installed" nothing unnamed
