@@ -13,9 +13,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <perfmon/perfmon.h>
+#include <perfmon/session.hpp>
 #include <string>
 #include <sys/mman.h>
+#include <system_error>
 #include <vector>
 
 namespace
@@ -28,85 +29,53 @@ const char *events()
 	return names ? names : "instructions:u,cycles:u,page-faults:u";
 }
 
-// What the session says of its last call.
-std::string message_of(const perfmon_session *session)
-{
-	char message[500] = "";
-
-	perfmon_session_message(session, message, sizeof(message));
-	return message;
-}
-
 // Counts from begin() to end(), which puts the counts per iteration into STATE. Events
 // that this machine does not count are left out; what else fails ends the benchmark with
 // the sentence that says why. One object for each thread of a benchmark.
 class Counters
 {
       public:
-	Counters()
+	Counters() : session(events(), failed, PERFMON_SESSION_PARTIAL)
 	{
-		perfmon_session_options options = {};
-
-		options.size = sizeof(options);
-		options.flags = PERFMON_SESSION_PARTIAL;
-		failed = perfmon_session_create(&session, &options, nullptr, 0) != 0 ||
-			 perfmon_session_add_events(session, events()) < 0 ||
-			 perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0) <
-				 0;
+		if (!failed)
+			session.attach(failed);
 	}
-	~Counters()
-	{
-		perfmon_session_close(session);
-	}
-	Counters(const Counters &) = delete;
-	Counters &operator=(const Counters &) = delete;
 
 	void begin(benchmark::State &state)
 	{
-		if (failed || perfmon_session_start(session))
-			state.SkipWithError(message_of(session).c_str());
+		if (!failed)
+			session.start(failed);
+		if (failed)
+			state.SkipWithError(session.message().c_str());
 	}
 
 	void end(benchmark::State &state)
 	{
-		int count = perfmon_session_counters(session);
-		std::vector<perfmon_value> values(count > 0 ? static_cast<size_t>(count)
-							    : 0);
-
-		if (failed || perfmon_session_stop(session) ||
-		    perfmon_session_read(session, values.data(), values.size(),
-					 sizeof(values[0]), PERFMON_READ_ALL) < 0) {
-			state.SkipWithError(message_of(session).c_str());
+		if (failed)
+			return;
+		session.stop(failed);
+		if (failed) {
+			state.SkipWithError(session.message().c_str());
 			return;
 		}
-		for (const perfmon_value &value : values)
+		for (const perfmon::value &value : session.read())
 			add(state, value);
 	}
 
       private:
-	void add(benchmark::State &state, const perfmon_value &value) const
+	// Multiplexed: an estimate, marked as one.
+	static void add(benchmark::State &state, const perfmon::value &value)
 	{
-		perfmon_counter_info info = {};
-		double count = static_cast<double>(value.value);
+		bool estimated = value.raw().status & PERFMON_VALUE_MULTIPLEXED;
 
-		info.size = sizeof(info);
-		if (perfmon_session_get_counter(session, value.index, &info))
-			return;
-		std::string name = info.name;
-		if (value.status & PERFMON_VALUE_MULTIPLEXED) {
-			// Multiplexed: an estimate, marked as one.
-			count *= static_cast<double>(value.enabled_ns) /
-				 static_cast<double>(value.running_ns);
-			name += "~";
-		} else if (!(value.status & PERFMON_VALUE_COUNTED)) {
-			return;
-		}
-		state.counters[name] =
-			benchmark::Counter(count, benchmark::Counter::kAvgIterations);
+		if (value.whole() || estimated)
+			state.counters[value.name() + (estimated ? "~" : "")] =
+				benchmark::Counter(value.estimate(),
+						   benchmark::Counter::kAvgIterations);
 	}
 
-	perfmon_session *session = nullptr;
-	bool failed;
+	std::error_code failed;
+	perfmon::session session;
 };
 
 void sum(benchmark::State &state)
@@ -166,17 +135,11 @@ BENCHMARK(touch)->Arg(16)->Arg(64);
 // What will be left out is said once, not for each benchmark.
 void say_what_is_missing()
 {
-	perfmon_session_options options = {};
-	perfmon_session *session;
+	std::error_code failed;
+	perfmon::session session(events(), failed, PERFMON_SESSION_PARTIAL);
 
-	options.size = sizeof(options);
-	options.flags = PERFMON_SESSION_PARTIAL;
-	if (perfmon_session_create(&session, &options, nullptr, 0))
-		return;
-	if (perfmon_session_add_events(session, events()) >= 0 &&
-	    perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0) > 0)
-		std::fprintf(stderr, "left out: %s\n", message_of(session).c_str());
-	perfmon_session_close(session);
+	if (!failed && session.attach(failed) > 0)
+		std::fprintf(stderr, "left out: %s\n", session.message().c_str());
 }
 
 } // namespace

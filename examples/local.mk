@@ -13,6 +13,9 @@ examples_cpus_LDADD = libperfmon.la
 noinst_PROGRAMS += examples/harness
 examples_harness_SOURCES = examples/harness.c
 examples_harness_LDADD = libperfmon.la
+noinst_PROGRAMS += examples/sorting
+examples_sorting_SOURCES = examples/sorting.cc
+examples_sorting_LDADD = libperfmon.la
 noinst_PROGRAMS += examples/profile
 examples_profile_SOURCES = examples/profile.c
 examples_profile_LDADD = libperfmon.la
@@ -31,9 +34,10 @@ examples_googlebench_CPPFLAGS = $(AM_CPPFLAGS) $(BENCHMARK_CFLAGS)
 examples_googlebench_LDADD = libperfmon.la $(BENCHMARK_LIBS)
 # Installed with a Makefile of their own. An MPI program is compiled by MPI's compiler.
 examplesdir = $(docdir)/examples
-dist_examples_DATA = examples/Makefile examples/cpus.c examples/googlebench.cc \
-	examples/harness.c examples/heat.c examples/matmul.c examples/openmp.c \
-	examples/heat.py examples/profile.c examples/ranks.c examples/stream.c
+dist_examples_DATA = examples/Makefile examples/catch2.cc examples/cpus.c \
+	examples/googlebench.cc examples/harness.c examples/heat.c examples/heat.py examples/matmul.c \
+	examples/nanobench.cc examples/openmp.c examples/plate.f90 examples/profile.c \
+	examples/ranks.c examples/sorting.cc examples/stream.c examples/strips.F90
 # A project with a comparison in continuous integration, in a folder of its own.
 ciexamplesdir = $(examplesdir)/ci
 dist_ciexamples_DATA = examples/ci/Makefile examples/ci/search.c examples/ci/workflow.yml

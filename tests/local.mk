@@ -164,6 +164,7 @@ EXTRA_DIST += tests/suites/dist.sh tests/suites/exact_diff.sh tests/suites/exact
 	tests/suites/profiles.sh tests/suites/quiet.sh \
 	tests/suites/regions.sh tests/suites/snapshots.long.sh
 EXTRA_DIST += tests/suites/top.sh
+EXTRA_DIST += tests/suites/languages.sh tests/programs/languages.f90
 
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_report_text tests/test_snapshot
