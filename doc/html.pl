@@ -136,7 +136,7 @@ sub linked {
 		$file = $page_of{$file} // ($file =~ s{^doc/}{}r) if $file ne '';
 		qq($head$file$rest")
 	}ge;
-	$body =~ s{<code>((?:doc/)?[\w-]+\.md|[A-Z]+\.md|perfmon/\w+\.h)</code>}{
+	$body =~ s{<code>((?:doc/)?[\w-]+\.md|[A-Z]+\.md|perfmon/\w+\.h(?:pp)?)</code>}{
 		'<code>' . $to->($1, $1) . '</code>'
 	}ge;
 	$body =~ s{<code>([\w-]+)\((\d)\)</code>}{'<code>' . $to->("$1($2)", "$1($2)") . '</code>'}ge;
@@ -150,7 +150,7 @@ sub linked {
 		(defined $call{$1} ? $to->($call{$1}, "<b>$1</b>") : "<b>$1</b>") . '()'
 	}ge;
 	$body =~ s{<i>(doc/[\w-]+\.md)</i>}{'<i>' . $to->($1, $1) . '</i>'}ge;
-	$body =~ s{(&lt;)?\b(perfmon/\w+\.h)\b(&gt;)?(?![^<]*</a>)(?!</code>)}{
+	$body =~ s{(&lt;)?\b(perfmon/\w+\.h(?:pp)?)\b(&gt;)?(?![^<]*</a>)(?!</code>)}{
 		($1 // '') . $to->($2, $2) . ($3 // '')
 	}ge if $page->{kind} ne 'Documents';
 	return $body;
@@ -264,7 +264,7 @@ markdown($_, s{^doc/(.*)\.md$}{$1.html}r) for map { m{`(doc/[\w-]+\.md)`}g } @ro
 markdown('NEWS.md', 'news.html');
 my @manuals = map { s{^\Q$source\E/}{}r } sort glob "$source/man/*.[1-8]";
 manual($_) for @manuals;
-header(s{^\Q$source\E/}{}r) for sort glob "$source/include/perfmon/*.h";
+header(s{^\Q$source\E/}{}r) for sort glob "$source/include/perfmon/*.{h,hpp}";
 for (split /\n/, output_of("$source/man/aliases", map { "$source/$_" } @manuals)) {
 	my ($name, $page) = split;
 	my ($base, $section) = $page =~ /^(.*)\.(\d)$/;

@@ -47,21 +47,21 @@ FNR == 1 { name = ""; inside = 0 }
 /^```/ {
 	inside = !inside
 	kind = inside ? substr($0, 4) : ""
-	is_program = (kind == "c" && name ~ /\.c$/) || (kind == "python" && name ~ /\.py$/)
-	file = is_program ? here "/" name : ""
+	program = kind == "c" || kind == "cpp" || kind == "fortran" || kind == "python"
+	file = program && name != "" ? here "/" name : ""
 	if (kind == "c before") {
 		file = sprintf("%s/before%02d.c", blocks, ++befores)
 		print "/* " FILENAME ":" FNR " */" >file
 	}
 	begun = 0
-	if (inside && !is_program && (kind == "c" || kind == "python"))
+	if (inside && name == "" && program)
 		print FILENAME ":" FNR ": a program without a name before it" >(blocks "/unnamed")
-	if (kind == "c" && file != "")
+	if (program && file != "")
 		printf "" >file
 	next
 }
 !inside {
-	while (match($0, /`[a-z_]+\.(c|py)`/)) {
+	while (match($0, /`[a-z_]+\.(cc?|f90|py)`/)) {
 		name = substr($0, RSTART + 1, RLENGTH - 2)
 		$0 = substr($0, RSTART + RLENGTH)
 	}
@@ -175,6 +175,7 @@ for block in "$PM_SUITE_DIR"/blocks/*.sh; do
 		[ "$(id -u)" -eq 0 ] || { skip "$name" "counting on CPUs needs root" && continue; }
 		;;
 	*mpicc*) needs=mpicc ;;
+	*gfortran*) needs=gfortran ;;
 	*"perf script"*) needs=perf ;;
 	*openmp*) needs=$here/openmp ;;
 	*--exact* | *ci/compare* | *exact.txt*) needs=$exact ;;

@@ -18,7 +18,7 @@ cp -r "$build/html" "$pages"
 
 missing() {
 	local file name
-	for file in doc/*.md man/*.[1-8] include/perfmon/*.h; do
+	for file in doc/*.md man/*.[1-8] include/perfmon/*.h include/perfmon/*.hpp; do
 		name=$(basename "$file" .md).html
 		case $file in include/*) name=header-$name ;; esac
 		[ -s "$pages/$name" ] || echo "$file has no $name"
