@@ -218,7 +218,7 @@ class measurement
 		 std::error_code &failed)
 	{
 		empty_call nothing;
-		int err = 0;
+		std::size_t fit;
 
 		if (failed || index_.empty())
 			return;
@@ -226,17 +226,17 @@ class measurement
 		if (failed)
 			return;
 		sample(call<empty_call>, &nothing, nullptr);
-		calls = calls ? calls : fitting(function, with);
+		fit = fitting(function, with);
+		calls = calls ? calls : fit;
 		with_.assign(index_.size() * calls, 0);
 		without_.assign(index_.size() * calls, 0);
-		for (std::size_t i = 0; i < calls && !err; i++) {
-			err = sample(call<empty_call>, &nothing,
-				     &without_[i * index_.size()]);
-			if (!err)
-				err = sample(function, with, &with_[i * index_.size()]);
+		for (std::size_t i = 0; i < calls; i++) {
+			sample(call<empty_call>, &nothing, &without_[i * index_.size()]);
+			sample(function, with, &with_[i * index_.size()]);
 		}
 		session_.stop(failed);
-		finish(calls, err);
+		for (std::size_t e = 0; e < index_.size(); e++)
+			finish(e, calls);
 	}
 
 	counts result()
@@ -314,6 +314,7 @@ class measurement
 		}
 		before_.resize(index_.size());
 		after_.resize(index_.size());
+		error_.resize(index_.size());
 	}
 	// What the kernel says to one event alone.
 	static std::string said_alone(const std::string &text)
@@ -328,21 +329,19 @@ class measurement
 	}
 
 	// One call, with the counters read right before and right after it. COUNTS may be NULL.
-	__attribute__((noinline)) int sample(void (*function)(void *), void *with,
-					     std::int64_t *counts)
+	__attribute__((noinline)) void sample(void (*function)(void *), void *with,
+					      std::int64_t *counts)
 	{
 		const std::size_t count = index_.size();
-		int err = 0;
 
 		for (std::size_t e = 0; e < count; e++)
-			err |= perfmon_reader_read(reader_, index_[e], &before_[e]);
+			error_[e] |= perfmon_reader_read(reader_, index_[e], &before_[e]);
 		function(with);
 		// In reverse order, so that the last to begin is the first to end.
 		for (std::size_t e = count; e-- > 0;)
-			err |= perfmon_reader_read(reader_, index_[e], &after_[e]);
+			error_[e] |= perfmon_reader_read(reader_, index_[e], &after_[e]);
 		for (std::size_t e = 0; counts && e < count; e++)
 			counts[e] = static_cast<std::int64_t>(after_[e] - before_[e]);
-		return err;
 	}
 
 	// Calls once, and finds how many fit into 0.2 s. Exact counts do not depend on the time.
@@ -362,47 +361,41 @@ class measurement
 		return calls < least_calls ? least_calls : calls | 1;
 	}
 
-	void finish(std::size_t calls, int err)
+	void finish(std::size_t e, std::size_t calls)
 	{
-		for (std::size_t e = 0; e < index_.size(); e++) {
-			event_count &one = all_.events_[event_[e]];
+		event_count &one = all_.events_[event_[e]];
+		std::vector<std::int64_t> of(calls), empty(calls);
 
-			one.why_ = reason(index_[e], err);
-			if (!one.counted())
-				continue;
-			std::vector<std::int64_t> of(calls), empty(calls);
-			for (std::size_t i = 0; i < calls; i++) {
-				of[i] = with_[i * index_.size() + e];
-				empty[i] = without_[i * index_.size() + e];
-			}
-			std::sort(of.begin(), of.end());
-			std::sort(empty.begin(), empty.end());
-			one.calls_ = calls;
-			one.empty_ = empty[calls / 2];
-			one.median_ = of[calls / 2] - one.empty_;
-			one.least_ = of.front() - one.empty_;
-			one.most_ = of.back() - one.empty_;
-			one.spread_ = of[calls - 1 - calls / 4] - of[calls / 4];
+		one.why_ = reason(e);
+		if (!one.counted())
+			return;
+		for (std::size_t i = 0; i < calls; i++) {
+			of[i] = with_[i * index_.size() + e];
+			empty[i] = without_[i * index_.size() + e];
 		}
+		std::sort(of.begin(), of.end());
+		std::sort(empty.begin(), empty.end());
+		one.calls_ = calls;
+		one.empty_ = empty[calls / 2];
+		one.median_ = of[calls / 2] - one.empty_;
+		one.least_ = of.front() - one.empty_;
+		one.most_ = of.back() - one.empty_;
+		one.spread_ = of[calls - 1 - calls / 4] - of[calls / 4];
 	}
-	// Why the counts of counter INDEX cannot be used, or "".
-	std::string reason(std::uint32_t index, int err)
+	// Why the counts of a counter cannot be used, or "".
+	std::string reason(std::size_t e)
 	{
 		perfmon_value raw = {};
 
-		raw.index = index;
-		int read =
-			perfmon_session_read(session_.handle(), &raw, 1, sizeof(raw), 0);
-		if (read < 0)
+		raw.index = index_[e];
+		if (perfmon_session_read(session_.handle(), &raw, 1, sizeof(raw), 0) < 0)
 			return session_.message();
-		std::string why =
-			value("", "", 1, raw).whole()
-				? ""
-				: "the counters do not hold all events at once: count "
-				  "fewer at a time";
-		if (why.empty() && err)
-			why = "a read failed (" + code_of(err).message() + ")";
-		return why;
+		value all(all_.events_[event_[e]].name_, "", 1, raw);
+		if (!all.whole())
+			return all.why() + "; count fewer events at once";
+		return error_[e] ? "event '" + all.name() +
+					   "' could not be read in all calls"
+				 : "";
 	}
 
 	counts all_;
@@ -412,6 +405,7 @@ class measurement
 	std::vector<std::uint32_t> index_; // of the counters that are read
 	std::vector<std::size_t> event_;   // in all_ of each of these
 	std::vector<std::uint64_t> before_, after_;
+	std::vector<int> error_;		   // not 0 where a read has failed
 	std::vector<std::int64_t> with_, without_; // by call, then by counter
 };
 
