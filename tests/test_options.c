@@ -22,6 +22,7 @@ static void clear(void)
 		"PERFMON_PROFILE",
 		"PERFMON_THREADS",
 		"PERFMON_BIAS",
+		"PERFMON_TOP",
 		"PERFMON_METRICS",
 		"PERFMON_STRIDE",
 		"PERFMON_ONLY",
@@ -62,7 +63,7 @@ Test(options, an_empty_environment_gives_the_defaults)
 	cr_assert(o.output == PM_OUTPUT_STDERR && !o.output_path);
 	cr_assert(o.format == PM_FORMAT_TEXT && !o.profile_path);
 	cr_assert(o.arm && o.arguments && !o.fence && !o.debug && !o.keep_threads &&
-		  !o.subtract_bias);
+		  !o.subtract_bias && !o.top);
 	cr_assert_eq(o.rank, -1);
 	cr_assert_eq(o.note_count, 0);
 	pm_options_free(&o);
@@ -80,6 +81,7 @@ Test(options, every_variable_is_taken)
 	setenv("PERFMON_PROFILE", "/tmp/p", 1);
 	setenv("PERFMON_THREADS", "keep", 1);
 	setenv("PERFMON_BIAS", "subtract", 1);
+	setenv("PERFMON_TOP", "12", 1);
 	setenv("PERFMON_METRICS", "none; a = 1 / cycles", 1);
 	setenv("PERFMON_ARM", "0", 1);
 	setenv("PERFMON_FENCE", "1", 1);
@@ -94,7 +96,7 @@ Test(options, every_variable_is_taken)
 	cr_assert_str_eq(o.profile_path, "/tmp/p");
 	cr_assert(o.format == PM_FORMAT_JSON);
 	cr_assert(!o.arm && !o.arguments && o.fence && o.debug && o.keep_threads &&
-		  o.subtract_bias);
+		  o.subtract_bias && o.top == 12);
 	metrics = pm_metrics_of(&o);
 	cr_assert_eq(metrics->count, 1);
 	cr_assert_eq(o.note_count, 0);

@@ -78,6 +78,62 @@ static struct perfmon_profile_node *path(struct profile_builder *b,
 	return node;
 }
 
+/* "main" with 1000 ticks has 900 below it: in "a" 500, of which 400 are in "deep"; in "b" 300
+ * and in "c" 100. */
+static char *top_report(uint32_t top, enum pm_format format)
+{
+	struct pm_report_options options = {.format = format, .top = top};
+	struct profile_builder b;
+	struct perfmon_profile_thread *thread;
+	char *text;
+
+	builder_begin(&b, 1 << 16);
+	builder_plan(&b, 1, 0);
+	thread = builder_tree(&b, 7, 1, 0, 16);
+	path(&b, thread, 1, "main", 1000);
+	path(&b, thread, 2, "a", 500);
+	path(&b, thread, 3, "deep", 400);
+	path(&b, thread, 2, "b", 300);
+	path(&b, thread, 2, "c", 100);
+	text = report_built(&b, &options);
+	builder_end(&b);
+	return text;
+}
+
+/* The rows with the most time in themselves are shown, with what is above them. */
+Test(report_text, top_leaves_the_rest_out_and_says_how_much)
+{
+	char *got = top_report(2, PM_FORMAT_TEXT);
+
+	has(got, "\nmain ");
+	has(got, "\n  a ");
+	has(got, "\n    deep ");
+	has(got, "\n  b ");
+	has_not(got, "\n  c ");
+	has(got, "left out 1 row, with 10.0 % of the time in itself\n");
+	has(got, "\ntotal");
+	free(got);
+	got = top_report(1, PM_FORMAT_TEXT);
+	has(got, "\n    deep ");
+	has_not(got, "\n  b ");
+	has(got, "left out 2 rows, with 40.0 % of the time in themselves\n");
+	free(got);
+	got = top_report(1, PM_FORMAT_FLAT);
+	has(got, "\ndeep ");
+	has_not(got, "\nmain ");
+	has(got, "left out 4 rows, with 60.0 % of the time in themselves\n");
+	free(got);
+}
+
+Test(report_text, top_of_all_leaves_nothing_out)
+{
+	char *got = top_report(5, PM_FORMAT_TEXT);
+
+	has(got, "\n  c ");
+	has_not(got, "left out");
+	free(got);
+}
+
 /* Of COUNTERS events, with a path of long, wide and invisible names. */
 static struct perfmon_profile_thread *sample(struct profile_builder *b, uint32_t counters)
 {

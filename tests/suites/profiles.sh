@@ -119,6 +119,17 @@ by_variable() {
 		PERFMON_BIAS=keep status 0 "$perfmon" report -b -f json ended && cmp "$here/out" "$here/by_option"
 }
 try "and by PERFMON_BIAS, too" by_variable
+top() { # the wanted rows of this report: "outer" and "inner" are all
+	status 0 "$perfmon" report --top 1 -f flat ended && says out "left out 1 row, with" &&
+		[ "$(grep -cE '^(outer|inner) ' "$here/out")" -eq 1 ] &&
+		PERFMON_TOP=1 status 0 "$perfmon" report -f flat ended && says out "left out 1 row" &&
+		PERFMON_TOP=1 status 0 "$perfmon" report --top 2 -f flat ended && ! grep -q "left out" "$here/out" &&
+		status 0 "$perfmon" run --top 1 -f flat -o stdout -- "$program" && says out "left out 1 row"
+}
+try "report shows the dearest regions alone" top
+try "a number of them that is none is quoted" both 2 err "'0' is not a number" "$perfmon" report --top 0 ended
+try "and for run, too" both 2 err 'PERFMON_TOP="few"' "$perfmon" run --top few -- "$program"
+try "formats for programs leave nothing out" both 2 err "--top" "$perfmon" report --top 1 -f csv ended
 to_file() { status 0 "$perfmon" report -o written ended && [ ! -s "$here/out" ] && says written "  inner"; }
 try "report writes to a file" to_file
 # COMMAND with a limit on files of 0 bytes, which the suite's own must not have.

@@ -12,6 +12,7 @@
 #include "cli/report/jobs.h"
 #include "core/profile/profile.h"
 #include "core/report/merge/merge.h"
+#include "core/text/text.h"
 
 /* clang-format off */
 static const char help[] =
@@ -29,6 +30,8 @@ static const char help[] =
 	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, numa, die\n"
 	"                        or package of one profile, too, on the machine that wrote it\n"
 	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
+	"      --top N           in text, only the N paths (flat: regions) with the most time in\n"
+	"                        themselves, with the paths above them\n"
 	"  -b, --subtract-bias   take out what measuring added (PERFMON_BIAS=subtract)\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
@@ -44,6 +47,7 @@ struct request {
 	bool html;
 	const char *output; /* NULL: standard output */
 	const char *job;    /* NULL: all profiles are of one job */
+	uint32_t top;	    /* as the option says; 0: it is not given */
 };
 
 static const char *suffix_of(const struct request *request)
@@ -280,6 +284,21 @@ static int take_pid(const char *command, const struct cli_option *option,
 	return cli_sources_add_pid(option->to, text);
 }
 
+static int take_top(const char *command, const struct cli_option *option,
+		    const char *text)
+{
+	uint64_t number;
+
+	if (!pm_slice_number(pm_slice_of(text), &number) && number > 0 &&
+	    number <= UINT32_MAX) {
+		*(uint32_t *)option->to = (uint32_t)number;
+		return 0;
+	}
+	cli_complain(command, "--top: '%s' is not a number of paths: expects 1 or more",
+		     text);
+	return CLI_USAGE;
+}
+
 static int options_read(struct request *request, struct pm_metrics **metrics, int argc,
 			char **argv)
 {
@@ -298,6 +317,7 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 		{"metrics", .take = cli_take_metrics, .to = metrics},
 		{"job", .text = &request->job},
 		{"subtract-bias", .flag = &request->how.subtract_bias},
+		{"top", .take = take_top, .to = &request->top},
 		{"output", .text = &request->output},
 		{.name = NULL},
 	};
@@ -305,14 +325,17 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 	struct pm_options environment;
 	int status;
 
-	/* As in the program's own report; -b has priority. */
+	/* As in the program's own report; -b and --top have priority. */
 	pm_options_read(&environment, NULL);
 	request->how.subtract_bias = environment.subtract_bias;
+	request->how.top = environment.top;
 	pm_options_free(&environment);
 	status = cli_options_read(&command, argc, argv);
 	request->html = format == html;
 	request->how.format = request->html ? PM_FORMAT_TEXT : (enum pm_format)format;
 	request->how.metrics = *metrics;
+	if (request->top)
+		request->how.top = request->top;
 	return status;
 }
 
@@ -337,6 +360,9 @@ int cli_report(int argc, char **argv)
 		status = CLI_USAGE;
 	} else if (request.html && request.how.level) {
 		cli_complain("report", "--level: --html does not show levels");
+		status = CLI_USAGE;
+	} else if (request.top && (request.html || !is_text(request.how.format))) {
+		cli_complain("report", "--top: only -f text and -f flat leave paths out");
 		status = CLI_USAGE;
 	} else if (request.sources.count > 1 && !request.html &&
 		   (request.how.per_thread || request.how.level)) {

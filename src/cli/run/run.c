@@ -51,6 +51,7 @@ static const char help[] =
 	"      --min-mean TIME   stop measuring paths whose visits turn out shorter on\n"
 	"                        average, such as 500ns or 2us\n"
 	"  -b, --subtract-bias   take out what measuring added\n"
+	"      --top N           report the N paths or regions with the most time in themselves\n"
 	"      --hooks LIST      regions that the program does not name: kokkos, likwid, mpi, openmp,\n"
 	"                        papi-hl, threads. Nothing else behind --hooks: says what each\n"
 	"                        does (doc/hooks.md)\n"
@@ -198,6 +199,7 @@ int cli_run(int argc, char **argv)
 		{"depth", .take = set, .to = "PERFMON_DEPTH"},
 		{"min-mean", .take = set, .to = "PERFMON_MIN_MEAN"},
 		{"subtract-bias", "subtract", .take = set, .to = "PERFMON_BIAS"},
+		{"top", .take = set, .to = "PERFMON_TOP"},
 		{"hooks", .text = &hooks},
 		{"disarmed", "0", .take = set, .to = "PERFMON_ARM"},
 		{"fence", "1", .take = set, .to = "PERFMON_FENCE"},

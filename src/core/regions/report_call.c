@@ -77,6 +77,7 @@ static int report(int fd, const struct perfmon_report_options *options,
 			.per_thread = all.keep_threads,
 			.level = all.level,
 			.subtract_bias = all.subtract_bias,
+			.top = all.top,
 			.metrics = pm_regions.metrics,
 			.machine = &machine,
 		};

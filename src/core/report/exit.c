@@ -111,6 +111,7 @@ static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge
 		.per_thread = options->keep_threads && !merge,
 		.level = merge ? NULL : options->level,
 		.subtract_bias = options->subtract_bias,
+		.top = options->top,
 		.metrics = metrics,
 		.merge = merge,
 		.notes = notes,

@@ -25,6 +25,7 @@ struct pm_report_options {
 	bool per_thread;      /* each thread's tree too, after that of all threads */
 	const char *level;    /* the tree of each of its objects, too; NULL: none */
 	bool subtract_bias;   /* counts less what measuring itself counts */
+	uint32_t top;	      /* text shows so many paths or regions; 0: all */
 	unsigned int columns; /* of the terminal that text goes to; 0: it goes to none */
 	const struct pm_metrics *metrics; /* NULL: the built-in ones */
 	const struct pm_machine *machine; /* the profile's; NULL: not known */

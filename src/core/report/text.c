@@ -266,12 +266,33 @@ out:
 	return err;
 }
 
-/* The table, how the time is spread over threads or processes, and the hottest path. */
+static void left_out_write(const struct pm_report_tree *tree,
+			   const struct pm_report_left_out *left, struct pm_out *out)
+{
+	double total = (double)tree->nodes[0].least_ticks;
+	char share[PM_CELL];
+
+	if (!left->nodes)
+		return;
+	pm_cell_fixed(share, total > 0 ? 100 * left->ticks / total : 0, 1);
+	pm_out_fold(out, out->columns, strlen("  left out "));
+	pm_out_format(out, "\n  left out %u row%s, with %s %% of ", left->nodes,
+		      left->nodes == 1 ? "" : "s", share);
+	pm_out_plain(out, pm_report_weight_name(tree->model), 0);
+	pm_out_format(out, " in %s\n", left->nodes == 1 ? "itself" : "themselves");
+	pm_out_fold_end(out);
+}
+
+/* The table, how the time is spread over threads or processes, and the hottest path. LEFT
+ * is not in the table. */
 static int tables_write(const struct pm_report *report, const struct pm_report_tree *tree,
-			struct pm_out *out, uint32_t *marks, uint32_t *states)
+			const struct pm_report_left_out *left, struct pm_out *out,
+			uint32_t *marks, uint32_t *states)
 {
 	int err = table_write(tree, out, marks, states);
 
+	if (!err)
+		left_out_write(tree, left, out);
 	if (!err)
 		pm_report_hottest_write(tree, out);
 	if (!err)
@@ -280,24 +301,29 @@ static int tables_write(const struct pm_report *report, const struct pm_report_t
 	return err;
 }
 
-/* TREE as it is, or by region. */
+/* TREE as it is, or by region, or the dearest of it. */
 static int tree_write(const struct pm_report *report, const struct pm_report_tree *tree,
 		      struct pm_out *out, uint32_t *marks, uint32_t *states)
 {
-	struct pm_report_tree flat;
+	bool flat = report->options->format == PM_FORMAT_FLAT;
+	struct pm_report_left_out left = {.nodes = 0};
+	struct pm_report_tree own;
 	int err;
 
 	if (tree->node_count < 2) {
 		pm_out_text(out, "no region was entered\n");
 		return 0;
 	}
-	if (report->options->format != PM_FORMAT_FLAT)
-		return tables_write(report, tree, out, marks, states);
-	err = pm_report_tree_flatten(&flat, tree);
+	if (!flat && !report->options->top)
+		return tables_write(report, tree, &left, out, marks, states);
+	err = flat ? pm_report_tree_flatten(&own, tree) : pm_report_tree_copy(&own, tree);
 	if (err)
 		return err;
-	err = tables_write(report, &flat, out, marks, states);
-	pm_report_tree_free(&flat);
+	if (report->options->top)
+		err = pm_report_tree_keep_top(&own, report->options->top, &left);
+	if (!err)
+		err = tables_write(report, &own, &left, out, marks, states);
+	pm_report_tree_free(&own);
 	return err;
 }
 

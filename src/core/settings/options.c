@@ -247,6 +247,8 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 	options->keep_threads =
 		pm_variable_choice(options, "PERFMON_THREADS", threads, 0);
 	options->subtract_bias = pm_variable_choice(options, "PERFMON_BIAS", bias, 0);
+	options->top =
+		(uint32_t)pm_variable_bounded(options, "PERFMON_TOP", 0, UINT32_MAX, 0);
 	options->metrics = text_read("PERFMON_METRICS", &err);
 	stride_read(options, &err);
 	pm_options_read_filters(options, &err);

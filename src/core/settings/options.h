@@ -14,6 +14,7 @@
  *   PERFMON_LEVEL    a level of the machine (numa, package, core...): the report shows the
  *                    threads of each of its objects, too
  *   PERFMON_BIAS     keep (default); subtract: without what measuring added
+ *   PERFMON_TOP      N: text shows the N paths or regions with the most time in themselves
  *   PERFMON_METRICS  formulas ("NAME = FORMULA"; ";" or lines between), @FILE, none
  *   PERFMON_ARM      1 (default) or 0
  *   PERFMON_FENCE    0 (default) or 1
@@ -115,6 +116,7 @@ struct pm_options {
 	uint32_t depth;	    /* PM_DEPTH_MAX: all levels */
 	double min_mean_ns; /* 0: none */
 	bool subtract_bias;
+	uint32_t top;	       /* paths that text shows; 0: all */
 	char *metrics;	       /* the text; NULL: the built-in ones */
 	uint32_t sample_pages; /* a power of two */
 	uint32_t call_depth;

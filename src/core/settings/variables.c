@@ -20,6 +20,7 @@ static const char *const names[] = {
 	"DEPTH",     "EVENTS",	 "FENCE",      "FORMAT",     "LEVEL",
 	"METRICS",   "MIN_MEAN", "MIN_PERIOD", "ONLY",	     "OUTPUT",
 	"PROFILE",   "SKIP",	 "STRIDE",     "THREADS",    "SAMPLE_PAGES",
+	"TOP",
 };
 
 /* Those of module systems and CMake, which say where the library is, and those of

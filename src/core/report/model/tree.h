@@ -122,6 +122,15 @@ void pm_report_tree_reduce(struct pm_report_tree *change, struct pm_report_tree 
 int pm_report_tree_order(struct pm_report_tree *tree,
 			 int (*compare)(const void *, const void *, void *),
 			 void *argument);
+/* What is in a tree and in none of its lists of children. */
+struct pm_report_left_out {
+	uint32_t nodes;
+	double ticks; /* their exclusive time */
+};
+/* Leaves in the lists of children the MOST nodes with the most exclusive time, and the nodes
+ * above these. 0 or -ENOMEM. */
+int pm_report_tree_keep_top(struct pm_report_tree *tree, uint32_t most,
+			    struct pm_report_left_out *left);
 void pm_report_tree_free(struct pm_report_tree *tree);
 
 /* Returns the node that follows NODE from the top down, 0 at the end; begin with 0. */

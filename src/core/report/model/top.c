@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A tree of which only the dearest nodes are shown. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/report/model/tree.h"
+
+static uint64_t own_ticks(const struct pm_report_tree *tree, uint32_t n)
+{
+	return pm_less(tree->nodes[n].time_ticks, tree->nodes[n].children_ticks);
+}
+
+/* Orders numbers of nodes by their exclusive time. */
+static int by_own(const void *a, const void *b, void *argument)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t p = own_ticks(argument, x), q = own_ticks(argument, y);
+
+	return p != q ? (p > q ? -1 : 1) : x < y ? -1 : x > y;
+}
+
+/* Takes the nodes that are not KEPT out of the lists of children. */
+static void unlink_others(struct pm_report_tree *tree, const bool *kept)
+{
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		uint32_t *link = &tree->nodes[n].first_child;
+
+		while (*link) {
+			if (kept[*link])
+				link = &tree->nodes[*link].next;
+			else
+				*link = tree->nodes[*link].next;
+		}
+	}
+}
+
+int pm_report_tree_keep_top(struct pm_report_tree *tree, uint32_t most,
+			    struct pm_report_left_out *left)
+{
+	uint32_t *order = malloc(tree->node_count * sizeof(*order));
+	bool *kept = calloc(tree->node_count, sizeof(*kept));
+	int err = order && kept ? 0 : -ENOMEM;
+
+	*left = (struct pm_report_left_out){.nodes = 0};
+	if (err)
+		goto out;
+	for (uint32_t n = 0; n < tree->node_count; n++)
+		order[n] = n;
+	qsort_r(order + 1, tree->node_count - 1, sizeof(*order), by_own, tree);
+	for (uint32_t i = 1; i < tree->node_count && i <= most; i++)
+		for (uint32_t n = order[i]; n && !kept[n]; n = tree->nodes[n].parent)
+			kept[n] = true;
+	for (uint32_t n = 1; n < tree->node_count; n++) {
+		left->nodes += !kept[n];
+		left->ticks += kept[n] ? 0 : (double)own_ticks(tree, n);
+	}
+	unlink_others(tree, kept);
+out:
+	free(kept);
+	free(order);
+	return err;
+}
