@@ -324,6 +324,12 @@ Test(report, by_region_in_text_with_each_thread)
 "main            400000          420000            0    0.95       1.40\n"
 "total        >=2600000       >=1300000          >=5 &  2.00       0.81\n"
 "\n"
+"region  ~median  ~95 %\n"
+"             us     us\n"
+"solve     68.10  96.23\n"
+"io\n"
+"main\n"
+"\n"
 "thread 4711 (thread4711), running, 2.000 s:\n"
 "region  visits     inclusive     exclusive     mean  stddev\n"
 "                   ms      %     ms      %       us       %\n"
@@ -354,6 +360,8 @@ Test(report, by_region_in_text_with_each_thread)
 "        inside it. If the program has ended, add the END.\n"
 "  &     too low: the event could not be opened in some threads. If the notes say\n"
 "        so, raise 'ulimit -n'.\n"
+"  ~95 % what 95 % of the visits took at most, and ~median half of them:\n"
+"        estimated from a histogram, off by less than a factor of 2.\n"
 "  n/a   never opened in these threads. The notes say why.\n"
 "\n"
 "  note: a note of the profile\n"
@@ -897,7 +905,9 @@ Test(report, csv_reads_back)
 	cr_assert_str_eq(heads[39], "ipc");
 	cr_assert_str_eq(heads[41], "time_ns.marks");
 	cr_assert_str_eq(heads[44], "instructions:u.exclusive_marks");
-	cr_assert_eq(columns, 51);
+	cr_assert_str_eq(heads[51], "median_ns");
+	cr_assert_str_eq(heads[52], "p95_ns");
+	cr_assert_eq(columns, 53);
 	for (row = end + 2; *row; row = end + 2) {
 		end = csv_end(row);
 		cr_assert(end);
@@ -910,6 +920,7 @@ Test(report, csv_reads_back)
 			cr_assert_str_eq(fields[27], "0.5");
 			cr_assert_str_eq(fields[28], "counted");
 			cr_assert_str_eq(fields[39], "2.5");
+			cr_assert_str_eq(fields[51], "300000");
 		}
 		if (!strcmp(fields[0], "ended")) {
 			cr_assert_str_eq(fields[7], "7");
@@ -939,7 +950,7 @@ Test(report, names_that_hurt_in_csv)
 		end = csv_end(row);
 		cr_assert(end);
 		*end = '\0';
-		cr_assert_eq(csv_split(row, fields, 64), 26);
+		cr_assert_eq(csv_split(row, fields, 64), 28);
 		cr_assert_str_eq(fields[6], names[i++].csv);
 	}
 	cr_assert_eq(i, NAMES);

@@ -134,6 +134,80 @@ Test(report_text, top_of_all_leaves_nothing_out)
 	free(got);
 }
 
+/* What PART of 20 visits took, of which FEW took LONG ticks, and the others 100 each. */
+static double quantile(double part, uint32_t few, uint64_t longer)
+{
+	struct pm_report_node node = {.measured = 20, .time_min = 100};
+
+	for (uint32_t i = 0; i < 20; i++)
+		node.histogram[i < few ? 63 - __builtin_clzll(longer) : 6]++;
+	node.time_max = few ? longer : 100;
+	return pm_report_quantile(&node, part);
+}
+
+/* Bin 6 has 64 to 127 ticks, and no visit was faster than 100. */
+Test(report_text, quantiles_are_within_the_bin_of_the_visit)
+{
+	struct pm_report_node node = {.measured = 1, .time_min = 5, .time_max = 5};
+
+	cr_expect_eq(quantile(0.5, 0, 0), 100, "all visits took as long");
+	cr_expect_eq(quantile(0.95, 0, 0), 100);
+	cr_expect(quantile(0.5, 2, 100000) >= 100 && quantile(0.5, 2, 100000) < 128);
+	/* 65536 to 131071, and none was slower than 100000. */
+	cr_expect(quantile(0.95, 2, 100000) >= 65536 &&
+		  quantile(0.95, 2, 100000) <= 100000);
+	cr_expect_leq(quantile(0.9, 2, 100000), 128, "18 of 20 were short");
+	cr_expect_lt(pm_report_quantile(&node, 0.5), 0, "no bin has the visit");
+	node.histogram[2] = 1;
+	cr_expect_eq(pm_report_quantile(&node, 0.5), 5);
+	node.spilled = 1;
+	cr_expect_lt(pm_report_quantile(&node, 0.5), 0, "a bin is full");
+}
+
+/* VISITS of 1000 ticks but for one of 1000000. */
+static char *skewed(int visits, enum pm_format format)
+{
+	struct pm_report_options options = {.format = format};
+	struct profile_builder b;
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	char *text;
+
+	builder_begin(&b, 1 << 16);
+	builder_plan(&b, 1, 0);
+	thread = builder_tree(&b, 7, 1, 0, 16);
+	node = path(&b, thread, 1, "step", 1000000);
+	for (int i = 1; i < visits; i++)
+		builder_visit(node, 1000);
+	text = report_built(&b, &options);
+	builder_end(&b);
+	return text;
+}
+
+/* By hand: bin 9 has visits from 512 ticks on, the fastest took 1000, and bin 10 begins at 1024.
+ * Of 40 visits 39 are in it: the median is 1000 * 1.024 ^ (20 / 39). */
+Test(report_text, median_and_95_percent_are_beside_a_skewed_mean)
+{
+	char *got = skewed(40, PM_FORMAT_TEXT);
+
+	has(got, "~median  ~95 %\n");
+	has(got, "1.012  1.023\n");
+	has(got, "  ~95 % what 95 % of the visits took at most");
+	free(got);
+	got = skewed(19, PM_FORMAT_TEXT);
+	has_not(got, "~median");
+	has_not(got, "~95 %");
+	free(got);
+	got = skewed(40, PM_FORMAT_CSV);
+	has(got, ",median_ns,p95_ns\r\n");
+	has(got, ",1012.23658");
+	free(got);
+	got = skewed(40, PM_FORMAT_JSON);
+	has(got, "\"median_ticks\":1012.23658");
+	has(got, "\"p95_ticks\":1023.3");
+	free(got);
+}
+
 /* Of COUNTERS events, with a path of long, wide and invisible names. */
 static struct perfmon_profile_thread *sample(struct profile_builder *b, uint32_t counters)
 {

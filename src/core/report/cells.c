@@ -60,6 +60,10 @@ static const struct pm_mark {
 	 "more than this CPU can do. Count the events in one group: '{A,B}'."},
 	{PM_MARK_IN_FLIGHT, "?",
 	 "without visits that have begun and not ended. Wait until they have."},
+	{PM_CELL_HISTOGRAM, "~95 %",
+	 "what 95 % of the visits took at most, and ~median half of them: estimated from "
+	 "a "
+	 "histogram, off by less than a factor of 2."},
 	{PM_MARK_TORN, "?",
 	 "read while it changed: may contain part of one more visit. Report again "
 	 "later."},

@@ -28,6 +28,8 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
 
 /* With the marks: ">=" stood before a number. */
 #define PM_CELL_AT_LEAST (UINT32_C(1) << 31)
+/* There are columns of estimates from histograms. */
+#define PM_CELL_HISTOGRAM (UINT32_C(1) << 30)
 
 /* The row that has the sum; a region of this name stands in quotes. */
 #define PM_CELL_TOTAL "total"

@@ -135,6 +135,7 @@ static void header(const struct pm_report *report, struct pm_out *out)
 			range_heading(out, model->events[e].name);
 	}
 	marks_header(report, out);
+	pm_out_text(out, ",median_ns,p95_ns");
 	pm_out_text(out, END_OF_LINE);
 }
 
@@ -233,6 +234,19 @@ static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t 
 		     inclusive.state == PM_COUNTED && isfinite(inclusive.error));
 }
 
+static void quantiles_write(const struct pm_report_tree *tree, uint32_t n, bool visited,
+			    struct pm_out *out)
+{
+	static const double parts[] = {0.5, 0.95};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		double ticks = pm_report_quantile(&tree->nodes[n], parts[i]);
+
+		real(out, pm_snapshot_ns(tree->model->snapshot, ticks),
+		     visited && ticks >= 0);
+	}
+}
+
 static int row(const struct pm_report *report, const struct pm_report_tree *tree,
 	       uint32_t n, const char *thread, const char *thread_name,
 	       struct pm_out *out)
@@ -296,6 +310,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	if (report->paths)
 		ranges_write(report, tree == report->all ? report->paths[n] : 0, out);
 	row_marks(report, tree, n, out);
+	quantiles_write(tree, n, visited, out);
 	pm_out_text(out, END_OF_LINE);
 	return 0;
 }
@@ -327,6 +342,8 @@ static void rest_row(const struct pm_report *report, const char *name, bool meas
 	pm_out_repeat(out, ',', 2 + 2 * model->event_count + model->metric_count);
 	if (report->paths)
 		pm_out_repeat(out, ',', 2 + model->event_count);
+	/* of visits */
+	pm_out_repeat(out, ',', 2);
 	pm_out_text(out, END_OF_LINE);
 }
 

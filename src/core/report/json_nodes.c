@@ -146,6 +146,14 @@ static void put_histogram(struct pm_json *j, const struct pm_report_node *node,
 	pm_json_close(j, "]");
 }
 
+static void put_quantile(struct pm_json *j, const char *key,
+			 const struct pm_report_node *node, double part, bool visited)
+{
+	double ticks = pm_report_quantile(node, part);
+
+	pm_json_real(j, key, ticks, visited && ticks >= 0);
+}
+
 static void put_node(struct pm_json *j, const struct pm_report *report,
 		     const struct pm_report_tree *tree, uint32_t n)
 {
@@ -182,6 +190,8 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	pm_json_real(j, "mean_ticks", pm_report_mean(node), visited);
 	pm_json_real(j, "stddev_ticks", pm_report_deviation(node),
 		     visited && node->measured > 1);
+	put_quantile(j, "median_ticks", node, 0.5, visited);
+	put_quantile(j, "p95_ticks", node, 0.95, visited);
 	pm_json_known(j, "min_ticks", node->time_min, visited);
 	pm_json_known(j, "max_ticks", node->time_max, visited);
 	pm_json_real(j, "added_ns", pm_snapshot_ns(model->snapshot, node->added_ticks),

@@ -233,6 +233,15 @@ static void print_fields(const struct layout *layout, size_t blanks, struct pm_o
 	pm_row_end(&row);
 }
 
+/* Returns whether the row has any text in this part of the table. */
+static bool has_fields(const struct layout *layout)
+{
+	for (uint32_t c = layout->first; c < layout->end; c++)
+		if (layout->fields[c].known || layout->fields[c].text[0])
+			return true;
+	return false;
+}
+
 static void print_rows(const struct layout *layout, size_t most, struct pm_out *out)
 {
 	const struct pm_table *table = layout->table;
@@ -242,7 +251,8 @@ static void print_rows(const struct layout *layout, size_t most, struct pm_out *
 		taken = pm_cell_name_within(table->tree, n, most, out);
 		print_fields(layout, layout->name_width - taken, out);
 	}
-	if (table->total && table->fill(table->argument, 0, layout->fields)) {
+	if (table->total && table->fill(table->argument, 0, layout->fields) &&
+	    has_fields(layout)) {
 		pm_out_text(out, PM_CELL_TOTAL);
 		print_fields(layout, layout->name_width - strlen(PM_CELL_TOTAL), out);
 	}

@@ -14,12 +14,17 @@
 
 enum fixed { VISITS, TIME, TIME_SHARE, OWN, OWN_SHARE, MEAN, DEVIATION, FIXED };
 
+/* Columns behind all others, of paths with so many visits: 95 % of fewer are all. */
+#define QUANTILES_VISITS 20
+enum quantile { MEDIAN, MOST_VISITS, QUANTILES };
+
 /* The values that fill the main table. */
 struct values {
 	const struct pm_report_tree *tree;
 	uint32_t marks, states;
 	uint32_t count;	      /* columns before the events, */
 	uint8_t shown[FIXED]; /* and which these are */
+	bool quantiles;	      /* there are those behind the metrics */
 	double *least; /* by node and event: of open visits, what is inside of them;
 			       * NULL: no visit is open */
 };
@@ -181,6 +186,22 @@ static struct pm_value count_at(const struct values *values, uint32_t n, uint32_
 	return value;
 }
 
+static void fill_quantiles(struct values *values, uint32_t n, struct pm_field *fields)
+{
+	static const double parts[QUANTILES] = {[MEDIAN] = 0.5, [MOST_VISITS] = 0.95};
+	const struct pm_report_tree *tree = values->tree;
+
+	for (int q = 0; q < QUANTILES; q++) {
+		bool several = n && tree->nodes[n].measured >= QUANTILES_VISITS;
+		double ticks =
+			several ? pm_report_quantile(&tree->nodes[n], parts[q]) : -1;
+
+		field_plain(&fields[q], ticks >= 0,
+			    pm_snapshot_ns(tree->model->snapshot, ticks));
+	}
+	values->marks |= PM_CELL_HISTOGRAM;
+}
+
 static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 {
 	struct values *values = argument;
@@ -202,7 +223,19 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		value.marks &= ~PM_MARK_IN_FLIGHT;
 		field_value(values, field, &value, value.value);
 	}
+	if (values->quantiles)
+		fill_quantiles(values, n, field);
 	return true;
+}
+
+/* Returns whether some path has the columns. */
+static bool has_quantiles(const struct pm_report_tree *tree)
+{
+	for (uint32_t n = 1; n < tree->node_count && !tree->model->exact; n++)
+		if (tree->nodes[n].measured >= QUANTILES_VISITS &&
+		    pm_report_quantile(&tree->nodes[n], 0.5) >= 0)
+			return true;
+	return false;
 }
 
 /* The table of TREE; adds to *MARKS and *STATES what is to be explained. */
@@ -219,7 +252,11 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 		[DEVIATION] = {.title = "stddev", .kind = PM_COLUMN_SHARE},
 	};
 	const struct pm_report_model *model = tree->model;
-	struct values values = {.tree = tree};
+	static const struct pm_column quantiles[QUANTILES] = {
+		[MEDIAN] = {.title = "~median", .kind = PM_COLUMN_VISIT, .begins = true},
+		[MOST_VISITS] = {.title = "~95 %", .kind = PM_COLUMN_VISIT},
+	};
+	struct values values = {.tree = tree, .quantiles = has_quantiles(tree)};
 	struct pm_table table = {
 		.tree = tree,
 		.fill = fill,
@@ -232,7 +269,8 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	for (uint8_t c = 0; c < FIXED; c++)
 		if (is_shown(model, c))
 			values.shown[values.count++] = c;
-	table.count = values.count + model->event_count + model->metric_count;
+	table.count = values.count + model->event_count + model->metric_count +
+		      (values.quantiles ? QUANTILES : 0);
 	table.columns = calloc(table.count, sizeof(*table.columns));
 	err = table.columns ? least_fill(&values) : -ENOMEM;
 	if (err)
@@ -242,7 +280,7 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	if (!model->exact)
 		table.columns[OWN].like = &table.columns[TIME];
 	column = table.columns + values.count;
-	if (table.count > values.count)
+	if (model->event_count + model->metric_count)
 		column->begins = true;
 	for (uint32_t e = 0; e < model->event_count; e++, column++) {
 		column->title = model->events[e].name;
@@ -257,6 +295,8 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 		column->kind = metric->heading ? PM_COLUMN_RATIO : PM_COLUMN_METRIC;
 		column->unit = metric->unit;
 	}
+	if (values.quantiles)
+		memcpy(column, quantiles, sizeof(quantiles));
 	err = pm_table_write(&table, out);
 	*marks |= values.marks;
 	*states |= values.states;

@@ -147,6 +147,10 @@ struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_
  * none. */
 double pm_report_mean(const struct pm_report_node *node);
 double pm_report_deviation(const struct pm_report_node *node);
+/* Returns the ticks that PART of the measured visits, 0 to 1, took at most: an estimate from the
+ * histogram, off by less than a factor of 2. Negative if there is none. Measuring is not taken out
+ * of it, as it is not out of the minimum and the maximum. */
+double pm_report_quantile(const struct pm_report_node *node, double part);
 
 /* Returns by how much the total of ALL visits may be off, if MEASURED of them have this sum and
  * these sums of squares and cubes. */
