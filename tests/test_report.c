@@ -181,6 +181,10 @@ Test(report, the_tree_in_text)
 "                      us       us       us          %\n"
 "solve         2  200.000  300.000  400.000       33.3\n"
 "\n"
+"  lost to imbalance (the most less the mean):\n"
+"    100.0 us   solve\n"
+"    PERFMON_THREADS=keep names threads that have ended\n"
+"\n"
 "  ~N%   estimated: counters were shared, and it was counted for N % of the time.\n"
 "        For exact numbers count fewer events.\n"
 "  >=    at least: a visit has no END so far. Its values are those of the regions\n"
@@ -412,6 +416,10 @@ Test(report, bias_is_subtracted_on_request)
 "                      us       us       us          %\n"
 "solve         2  200.000  300.000  400.000       33.3\n"
 "\n"
+"  lost to imbalance (the most less the mean):\n"
+"    100.0 us   solve\n"
+"    PERFMON_THREADS=keep names threads that have ended\n"
+"\n"
 "  ~N%   estimated: counters were shared, and it was counted for N % of the time.\n"
 "        For exact numbers count fewer events.\n"
 "  >=    at least: a visit has no END so far. Its values are those of the regions\n"
@@ -630,6 +638,9 @@ Test(report, marks_and_their_legend)
 "region  threads  least   mean    most  imbalance\n"
 "                    us     us      us          %\n"
 "hybrid        2  0.001  9.001  18.000      100.0\n"
+"\n"
+"  lost to imbalance (the most less the mean):\n"
+"    9.000 us   hybrid: the most in thread 1 (thread1), the least in thread 2 (thread2)\n"
 "\n"
 "  <N%   too low: counted for N % of the time, on some kinds of core. Bind the\n"
 "        threads to one kind.\n"
@@ -907,7 +918,8 @@ Test(report, csv_reads_back)
 	cr_assert_str_eq(heads[44], "instructions:u.exclusive_marks");
 	cr_assert_str_eq(heads[51], "median_ns");
 	cr_assert_str_eq(heads[52], "p95_ns");
-	cr_assert_eq(columns, 53);
+	cr_assert_str_eq(heads[56], "thread_max_tid");
+	cr_assert_eq(columns, 57);
 	for (row = end + 2; *row; row = end + 2) {
 		end = csv_end(row);
 		cr_assert(end);
@@ -921,6 +933,8 @@ Test(report, csv_reads_back)
 			cr_assert_str_eq(fields[28], "counted");
 			cr_assert_str_eq(fields[39], "2.5");
 			cr_assert_str_eq(fields[51], "300000");
+			cr_assert_str_eq(fields[54], "300000");
+			cr_assert_str_eq(fields[56], "4711");
 		}
 		if (!strcmp(fields[0], "ended")) {
 			cr_assert_str_eq(fields[7], "7");
@@ -950,7 +964,7 @@ Test(report, names_that_hurt_in_csv)
 		end = csv_end(row);
 		cr_assert(end);
 		*end = '\0';
-		cr_assert_eq(csv_split(row, fields, 64), 28);
+		cr_assert_eq(csv_split(row, fields, 64), 32);
 		cr_assert_str_eq(fields[6], names[i++].csv);
 	}
 	cr_assert_eq(i, NAMES);

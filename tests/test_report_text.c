@@ -134,6 +134,44 @@ Test(report_text, top_of_all_leaves_nothing_out)
 	free(got);
 }
 
+/* Three threads: in "a" they take 100, 200 and 600 ticks, in "b" 1000, 1001 and 1002, in "c" 500, 500
+ * and 620. The mean of "a" is 300, that of "c" 540. */
+Test(report_text, imbalance_is_sorted_by_what_it_loses_and_names_threads)
+{
+	static const uint64_t ticks[3][3] = {
+		{600, 1000, 500}, {200, 1001, 620}, {100, 1002, 500}};
+	struct pm_report_options options = {.format = PM_FORMAT_TEXT};
+	struct profile_builder b;
+	char *got;
+
+	builder_begin(&b, 1 << 16);
+	builder_plan(&b, 1, 0);
+	for (uint32_t t = 0; t < 3; t++) {
+		struct perfmon_profile_thread *thread = builder_tree(&b, 70 + t, 1, 0, 8);
+
+		path(&b, thread, 1, "a", ticks[t][0]);
+		path(&b, thread, 1, "b", ticks[t][1]);
+		path(&b, thread, 1, "c", ticks[t][2]);
+	}
+	got = report_built(&b, &options);
+	has(got,
+	    "\n  lost to imbalance (the most less the mean):\n"
+	    "    300 ns     a: the most in thread 70 (thread70), the least in thread 72 "
+	    "(thread72)\n"
+	    "    80 ns      c: the most in thread 71 (thread71), the least in thread 70 "
+	    "(thread70)\n");
+	free(got);
+	options.columns = 80;
+	got = report_built(&b, &options);
+	cr_expect_leq(widest(got), 80, "%s", got);
+	free(got);
+	options.top = 1;
+	got = report_built(&b, &options);
+	has_not(got, "lost to imbalance");
+	free(got);
+	builder_end(&b);
+}
+
 /* What PART of 20 visits took, of which FEW took LONG ticks, and the others 100 each. */
 static double quantile(double part, uint32_t few, uint64_t longer)
 {
@@ -199,7 +237,7 @@ Test(report_text, median_and_95_percent_are_beside_a_skewed_mean)
 	has_not(got, "~95 %");
 	free(got);
 	got = skewed(40, PM_FORMAT_CSV);
-	has(got, ",median_ns,p95_ns\r\n");
+	has(got, ",median_ns,p95_ns,");
 	has(got, ",1012.23658");
 	free(got);
 	got = skewed(40, PM_FORMAT_JSON);

@@ -135,7 +135,8 @@ static void header(const struct pm_report *report, struct pm_out *out)
 			range_heading(out, model->events[e].name);
 	}
 	marks_header(report, out);
-	pm_out_text(out, ",median_ns,p95_ns");
+	pm_out_text(out, ",median_ns,p95_ns,thread_min_ns,thread_max_ns,"
+			 "thread_min_tid,thread_max_tid");
 	pm_out_text(out, END_OF_LINE);
 }
 
@@ -247,6 +248,23 @@ static void quantiles_write(const struct pm_report_tree *tree, uint32_t n, bool 
 	}
 }
 
+static void spread_write(const struct pm_report_model *model,
+			 const struct pm_report_node *node, struct pm_out *out)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	const uint32_t at[] = {node->thread_min_at, node->thread_max_at};
+	bool known = node->thread_min_ticks <= node->thread_max_ticks && !model->exact;
+
+	real(out, pm_snapshot_ns(s, (double)node->thread_min_ticks), known);
+	real(out, pm_snapshot_ns(s, (double)node->thread_max_ticks), known);
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		if (known && at[i])
+			number(out, s->threads[at[i] - 1].record.tid);
+		else
+			pm_out_text(out, ",");
+	}
+}
+
 static int row(const struct pm_report *report, const struct pm_report_tree *tree,
 	       uint32_t n, const char *thread, const char *thread_name,
 	       struct pm_out *out)
@@ -311,6 +329,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 		ranges_write(report, tree == report->all ? report->paths[n] : 0, out);
 	row_marks(report, tree, n, out);
 	quantiles_write(tree, n, visited, out);
+	spread_write(model, node, out);
 	pm_out_text(out, END_OF_LINE);
 	return 0;
 }
@@ -342,8 +361,8 @@ static void rest_row(const struct pm_report *report, const char *name, bool meas
 	pm_out_repeat(out, ',', 2 + 2 * model->event_count + model->metric_count);
 	if (report->paths)
 		pm_out_repeat(out, ',', 2 + model->event_count);
-	/* of visits */
-	pm_out_repeat(out, ',', 2);
+	/* of visits, and of threads */
+	pm_out_repeat(out, ',', 2 + 4);
 	pm_out_text(out, END_OF_LINE);
 }
 

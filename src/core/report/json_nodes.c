@@ -154,6 +154,15 @@ static void put_quantile(struct pm_json *j, const char *key,
 	pm_json_real(j, key, ticks, visited && ticks >= 0);
 }
 
+/* Thread number AT of the snapshot and 1; 0: not known. */
+static void put_tid(struct pm_json *j, const char *key,
+		    const struct pm_report_model *model, uint32_t at, bool known)
+{
+	known = known && at;
+	pm_json_known(j, key, known ? model->snapshot->threads[at - 1].record.tid : 0,
+		      known);
+}
+
 static void put_node(struct pm_json *j, const struct pm_report *report,
 		     const struct pm_report_tree *tree, uint32_t n)
 {
@@ -201,6 +210,8 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	pm_json_bool(j, "team", node->is_team);
 	pm_json_known(j, "thread_min_ticks", node->thread_min_ticks, threads_known);
 	pm_json_known(j, "thread_max_ticks", node->thread_max_ticks, threads_known);
+	put_tid(j, "thread_min_tid", model, node->thread_min_at, threads_known);
+	put_tid(j, "thread_max_tid", model, node->thread_max_at, threads_known);
 	put_quality(j, node);
 	put_histogram(j, node, !model->exact);
 	put_marks(j, "marks", pm_report_time(tree, n, false).marks);

@@ -36,6 +36,12 @@ static void fill_team(const struct pm_report_tree *tree,
 						 (wall * (double)node->threads)};
 }
 
+bool pm_report_has_spread(const struct pm_report_node *node)
+{
+	return node->visits && !node->unmeasured && !node->spread_unknown &&
+	       node->thread_min_ticks <= node->thread_max_ticks;
+}
+
 /* A visit that is open in a thread is not in these times. What threads took that measured
  * none of their visits is not known. */
 static bool fill(void *argument, uint32_t n, struct pm_field *fields)
@@ -45,8 +51,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 	const struct pm_report_node *node = &tree->nodes[n];
 	const struct pm_report_model *model = tree->model;
 	bool known = node->visits && !node->unmeasured;
-	bool ends_known = known && !node->spread_unknown &&
-			  node->thread_min_ticks <= node->thread_max_ticks;
+	bool ends_known = pm_report_has_spread(node);
 	double mean = (double)node->time_ticks / (double)node->threads;
 	double most = (double)node->thread_max_ticks;
 
@@ -118,19 +123,12 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 	return pm_table_write(&table, out);
 }
 
-void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *out)
+void pm_report_path_write(const struct pm_report_tree *tree, uint32_t n,
+			  struct pm_out *out)
 {
-	uint32_t line[PM_PATH_NODES], last = pm_report_hottest(tree), count;
-	const struct pm_report_node *node = &tree->nodes[last];
-	uint64_t own = pm_less(node->time_ticks, node->children_ticks);
-	char share[PM_CELL];
+	uint32_t line[PM_PATH_NODES];
+	uint32_t count = pm_report_path(tree, n, PM_PATH_BYTES, line);
 
-	/* By region there are no paths, and of one path nothing is the hottest. */
-	if (!last || tree->flat || tree->node_count < 3)
-		return;
-	count = pm_report_path(tree, last, PM_PATH_BYTES, line);
-	pm_out_fold(out, out->columns, strlen("  hottest  "));
-	pm_out_text(out, "\n  hottest  ");
 	for (uint32_t i = 0; i < count; i++) {
 		pm_out_text(out, i ? " > " : "");
 		if (line[i])
@@ -139,6 +137,21 @@ void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *o
 		else
 			pm_out_text(out, PM_PATH_LEFT);
 	}
+}
+
+void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *out)
+{
+	uint32_t last = pm_report_hottest(tree);
+	const struct pm_report_node *node = &tree->nodes[last];
+	uint64_t own = pm_less(node->time_ticks, node->children_ticks);
+	char share[PM_CELL];
+
+	/* By region there are no paths, and of one path nothing is the hottest. */
+	if (!last || tree->flat || tree->node_count < 3)
+		return;
+	pm_out_fold(out, out->columns, strlen("  hottest  "));
+	pm_out_text(out, "\n  hottest  ");
+	pm_report_path_write(tree, last, out);
 	pm_cell_fixed(share, 100 * (double)own / (double)tree->nodes[0].least_ticks, 1);
 	pm_out_format(out, ", with %s %% of ", share);
 	pm_out_plain(out, pm_report_weight_name(tree->model), 0);

@@ -338,6 +338,8 @@ static int tables_write(const struct pm_report *report, const struct pm_report_t
 	if (!err)
 		err = report->options->merge ? pm_report_ranks(report, tree, out, marks)
 					     : pm_report_spread(tree, out);
+	if (!err)
+		err = pm_report_imbalance(report, tree, out);
 	return err;
 }
 

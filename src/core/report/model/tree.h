@@ -64,6 +64,8 @@ struct pm_report_node {
 	/* The last of them that was counted, by its place and 1; and how many it stands for. */
 	uint64_t last_thread, last_threads;
 	uint64_t thread_min_ticks, thread_max_ticks;
+	/* Which threads these are, by their place in the snapshot and 1; 0: not known. */
+	uint32_t thread_min_at, thread_max_at;
 	uint64_t time_ticks; /* inclusive; in a flat tree without recursion's repeats */
 	uint64_t children_ticks;
 	uint64_t least_ticks; /* as time_ticks, with visits that are open: at least */

@@ -94,6 +94,10 @@ void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *
 	to->spent_ticks += from->spent_ticks;
 	to->passed_ticks += from->passed_ticks;
 	widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
+	if (from->thread_min_ticks < to->thread_min_ticks)
+		to->thread_min_at = from->thread_min_at;
+	if (from->thread_max_ticks > to->thread_max_ticks)
+		to->thread_max_at = from->thread_max_at;
 	widen(&to->thread_min_ticks, &to->thread_max_ticks, from->thread_min_ticks,
 	      from->thread_max_ticks);
 	to->spread_unknown |= from->spread_unknown;

@@ -238,6 +238,8 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 		}
 	} else if (share.measured || !share.all) {
 		visits.thread_min_ticks = visits.thread_max_ticks = ticks;
+		visits.thread_min_at = visits.thread_max_at =
+			(uint32_t)(thread - model->snapshot->threads) + 1;
 	}
 	if (!share.measured && share.all) {
 		/* It is in the values of what is around it, and how much is unknown. */
