@@ -57,7 +57,8 @@ libperfmon_core_la_SOURCES = \
 	src/core/settings/options_paths.h src/core/profile/pairs.c \
 	src/core/profile/pairs.h src/core/kernel/process_maps.c src/core/kernel/process_maps.h src/core/kernel/stack.c \
 	src/core/kernel/stack.h src/core/kernel/standard.c src/core/kernel/standard.h src/core/text/statistics.c \
-	src/core/text/statistics.h src/core/text/text.c src/core/text/text.h src/core/settings/variables.c \
+	src/core/text/statistics.h src/core/text/text.c src/core/text/text.h src/core/settings/run_note.c src/core/settings/run_note.h \
+	src/core/settings/variables.c \
 	src/core/settings/variables.h src/core/api/version.c \
 	src/core/events/api.c src/core/events/auto.c src/core/events/events.c src/core/events/events.h \
 	src/core/events/exact.c \
@@ -119,6 +120,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \
 	src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h src/core/regions/quantity.c \
 	src/core/regions/recycle.c src/core/regions/recycle.h src/core/regions/regions.h \
+	src/core/regions/run_note.c src/core/regions/run_note.h \
 	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \
 	src/core/regions/setup.c src/core/regions/setup.h src/core/regions/slow.c src/core/regions/slow.h \
 	src/core/regions/stale.c src/core/regions/stale.h src/core/regions/stride.c src/core/regions/stride.h \

@@ -97,6 +97,9 @@ static void add_pieces(void)
 	builder_begin(&b, 1 << 17);
 	builder_machine(&b, kinds, 2, 5);
 	builder_arguments(&b, "solver\0-n\0it's", 14);
+	builder_run_note(&b, "n", "128");
+	builder_run_note(&b, "compiler", "gcc 12");
+	builder_run_note(&b, "n", "256");
 	builder_plan(&b, 1, 2);
 	a = builder_region(&b, "alpha");
 	c = builder_region(&b, "gamma");

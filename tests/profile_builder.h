@@ -172,6 +172,21 @@ builder_arguments(struct profile_builder *b, const char *text, size_t length)
 	return arguments;
 }
 
+/* Adds a note of the run, whose lengths are what they are. */
+static inline struct perfmon_profile_run_note *
+builder_run_note(struct profile_builder *b, const char *key, const char *value)
+{
+	struct perfmon_profile_run_note *note =
+		builder_record(b, PERFMON_PROFILE_TYPE_RUN_NOTE,
+			       sizeof(*note) + strlen(key) + strlen(value));
+
+	note->key_length = (uint32_t)strlen(key);
+	note->value_length = (uint32_t)strlen(value);
+	memcpy(note->text, key, note->key_length);
+	memcpy(note->text + note->key_length, value, note->value_length);
+	return note;
+}
+
 static inline struct perfmon_profile_thread *builder_thread(struct profile_builder *b,
 							    uint32_t tid,
 							    uint32_t generation,

@@ -588,6 +588,33 @@ Test(merge, arguments_that_are_the_same)
 	}
 }
 
+/* What all runs say is there; where they say different things, or one says nothing, it is said. */
+Test(merge, notes_of_runs_that_are_the_same_or_differ)
+{
+	static const char *const n[] = {"128", "128", "256"};
+	struct pm_merge *merge = create();
+	char *got;
+
+	for (int i = 0; i < 3; i++) {
+		struct profile_builder b;
+
+		visited(&b, begin(&b, i, 3, 0), 1, "main", 1000, 0);
+		builder_run_note(&b, "compiler", "gcc 12");
+		builder_run_note(&b, "n", n[i]);
+		if (i)
+			builder_run_note(&b, "late", "1");
+		add(merge, &b);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	got = merged(merge, PM_FORMAT_TEXT);
+	has(got, "\n  noted    compiler=gcc 12, n differs, late differs\n  began");
+	free(got);
+	got = merged(merge, PM_FORMAT_JSON);
+	has(got, "\"run_notes\":{\"compiler\":\"gcc 12\",\"n\":null,\"late\":null},");
+	free(got);
+	pm_merge_free(merge);
+}
+
 Test(merge, ranks_that_are_there_twice)
 {
 	struct pm_merge *merge = create();
@@ -740,6 +767,7 @@ Test(merge, a_packed_snapshot_is_the_same)
 	builder_note(&b, "");
 	builder_arguments(&b, "solver\0-n\0cu", 12)->flags =
 		PERFMON_PROFILE_ARGUMENTS_CUT;
+	builder_run_note(&b, "n", "128");
 	builder_header(&b)->lost_threads = 4;
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &from, &diag), 0);
 	cr_assert_eq(from->threads[0].torn, 1);

@@ -23,6 +23,7 @@ static void clear(void)
 		"PERFMON_THREADS",
 		"PERFMON_BIAS",
 		"PERFMON_TOP",
+		"PERFMON_NOTE",
 		"PERFMON_METRICS",
 		"PERFMON_STRIDE",
 		"PERFMON_ONLY",
@@ -538,4 +539,18 @@ Test(options, limits_have_bounds_and_say_so)
 		pm_options_free(&o);
 	}
 	tree_remove();
+}
+
+Test(options, notes_of_the_run_that_are_none_are_quoted)
+{
+	struct pm_options o;
+
+	setenv("PERFMON_NOTE", "n=1;two words=2;;x;=3", 1);
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	cr_assert_eq(o.note_count, 3);
+	cr_assert(strstr(o.notes[0],
+			 "PERFMON_NOTE: \"two words=2\" is ignored: expects KEY=VALUE"));
+	cr_assert(strstr(o.notes[1], "\"x\" is ignored"));
+	cr_assert(strstr(o.notes[2], "\"=3\" is ignored"));
+	pm_options_free(&o);
 }

@@ -9,6 +9,7 @@
 
 #include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
+#include "perfmon/profile.h"
 #include "perfmon/report.h"
 
 TestSuite(regions, .init = probe_quiet, .timeout = 60);
@@ -817,4 +818,116 @@ Test(regions, the_environment_wins_over_the_program)
 	setenv("PERFMON_ARM", "1", 1);
 	cr_expect_str_eq(configured("arm", "0", 0), "");
 	cr_expect_eq(perfmon_region_disarmed(), 0);
+}
+
+/* The value of KEY in the notes of S, "" without one. */
+static const char *run_note(const struct pm_snapshot *s, const char *key)
+{
+	const struct pm_run_note *note = pm_run_note_find(s->run_notes, pm_slice_of(key));
+
+	return note ? note->value : "";
+}
+
+Test(regions, a_program_says_things_of_its_run)
+{
+	char key[80];
+	struct pm_snapshot *s;
+
+	setenv("PERFMON_NOTE", "n=64; user = me ;\nlast=1", 1);
+	cr_expect_eq(perfmon_profile_note("before", "1"), 0);
+	cr_expect_eq(perfmon_profile_note("before", "2"), 0);
+	cr_expect_eq(perfmon_profile_note("n", "128"), 0, "the environment wins");
+	PERFMON_REGION_BEGIN("r");
+	PERFMON_REGION_END("r");
+	cr_expect_eq(perfmon_profile_note("after", "a b"), 0);
+	cr_expect_eq(perfmon_profile_note("after", "c"), 0);
+	cr_expect_eq(perfmon_profile_note("user", "you"), 0);
+	s = probe_take();
+	cr_assert(s->run_notes);
+	cr_expect_eq(s->run_notes->count, 5);
+	cr_expect_str_eq(run_note(s, "n"), "64");
+	cr_expect_str_eq(run_note(s, "user"), "me");
+	cr_expect_str_eq(run_note(s, "last"), "1");
+	cr_expect_str_eq(run_note(s, "before"), "2");
+	cr_expect_str_eq(run_note(s, "after"), "c");
+	pm_snapshot_free(s);
+	cr_expect_eq(perfmon_profile_note(NULL, "1"), -EINVAL);
+	cr_expect_eq(perfmon_profile_note("k", NULL), -EINVAL);
+	cr_expect_eq(perfmon_profile_note("k", ""), -EINVAL);
+	cr_expect_eq(perfmon_profile_note("", "1"), -EINVAL);
+	cr_expect_eq(perfmon_profile_note("a b", "1"), -EINVAL);
+	cr_expect_eq(perfmon_profile_note("k", "two\nlines"), -EINVAL);
+	memset(key, 'k', sizeof(key));
+	key[64] = '\0';
+	cr_expect_eq(perfmon_profile_note(key, "1"), -EINVAL);
+	key[63] = '\0';
+	cr_expect_eq(perfmon_profile_note(key, "1"), 0);
+	for (int i = 6; i < PM_RUN_NOTES; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		cr_expect_eq(perfmon_profile_note(key, "1"), 0);
+	}
+	cr_expect_eq(perfmon_profile_note("one_more", "1"), -ENOSPC);
+}
+
+Test(regions, the_reader_has_the_notes_of_the_run)
+{
+	struct perfmon_profile_info info = {.size = sizeof(info)};
+	struct perfmon_profile_run_note_info note = {.size = sizeof(note)};
+	struct perfmon_profile *profile;
+	char message[200];
+
+	cr_expect_eq(perfmon_profile_note("n", "128"), 0);
+	PERFMON_REGION_BEGIN("r");
+	PERFMON_REGION_END("r");
+	cr_expect_eq(perfmon_profile_note("compiler", "gcc 12"), 0);
+	cr_assert_eq(perfmon_profile_open_process(&profile, getpid(), 0, message,
+						  sizeof(message)),
+		     0, "%s", message);
+	cr_assert_eq(perfmon_profile_get_info(profile, &info), 0);
+	cr_expect_eq(info.run_notes, 2);
+	cr_expect_eq(perfmon_profile_get_run_note(profile, 0, &note), 0);
+	cr_expect_str_eq(note.key, "n");
+	cr_expect_str_eq(note.value, "128");
+	cr_expect_eq(perfmon_profile_get_run_note(profile, 1, &note), 0);
+	cr_expect_str_eq(note.key, "compiler");
+	cr_expect_str_eq(note.value, "gcc 12");
+	cr_expect_eq(perfmon_profile_get_run_note(profile, 2, &note), -EINVAL);
+	perfmon_profile_message(profile, message, sizeof(message));
+	cr_expect_str_eq(message, "there is no such note of the run");
+	perfmon_profile_close(profile);
+}
+
+Test(regions, a_note_that_changes_all_the_time_takes_bounded_memory)
+{
+	char value[16];
+	int changes = 0, err = 0;
+
+	PERFMON_REGION_BEGIN("r");
+	PERFMON_REGION_END("r");
+	for (; !err && changes < 5000; changes += !err) {
+		snprintf(value, sizeof(value), "%d", changes);
+		err = perfmon_profile_note("step", value);
+	}
+	cr_expect_eq(err, -ENOSPC);
+	cr_expect_eq(changes, 1000);
+}
+
+Test(regions, a_child_has_its_parents_notes)
+{
+	struct pm_snapshot *s;
+	pid_t child;
+	int status;
+
+	cr_expect_eq(perfmon_profile_note("n", "128"), 0);
+	PERFMON_REGION_BEGIN("r");
+	PERFMON_REGION_END("r");
+	child = fork();
+	if (!child) {
+		PERFMON_REGION_BEGIN("r");
+		PERFMON_REGION_END("r");
+		s = probe_take();
+		_exit(strcmp(run_note(s, "n"), "128") != 0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect_eq(status, 0);
 }

@@ -172,6 +172,43 @@ Test(report_text, imbalance_is_sorted_by_what_it_loses_and_names_threads)
 	builder_end(&b);
 }
 
+/* Of two values of a key the later one holds; nothing in a note is trusted. */
+Test(report_text, notes_of_the_run_stand_in_the_head)
+{
+	struct pm_report_options options = {.format = PM_FORMAT_TEXT};
+	struct profile_builder b;
+	struct pm_snapshot *s;
+	struct pm_diag diag = {0};
+	char *got;
+
+	builder_begin(&b, 1 << 16);
+	builder_plan(&b, 1, 0);
+	builder_tree(&b, 7, 1, 0, 16);
+	builder_run_note(&b, "n", "64");
+	builder_run_note(&b, "where", "here > there");
+	builder_run_note(&b, "n", "128");
+	got = report_built(&b, &options);
+	has(got, "\n  noted    n=128, where=here > there\n  began ");
+	free(got);
+	for (int bad = 0; bad < 5; bad++) {
+		static const char *const keys[] = {"a b", "", "k", "k", "k"};
+		static const char *const values[] = {"1", "1", "", "a\nb", "1"};
+		struct perfmon_profile_run_note *note =
+			builder_run_note(&b, keys[bad], values[bad]);
+
+		if (bad == 4)
+			note->value_length = UINT32_MAX;
+		cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), 0);
+		cr_expect(s->partial &&
+				  strstr(s->problem, "a bad note of the run at byte"),
+			  "%d: %s", bad, s->problem);
+		cr_expect_eq(s->run_notes->count, 2);
+		pm_snapshot_free(s);
+		note->record.type = PERFMON_PROFILE_TYPE_FREE;
+	}
+	builder_end(&b);
+}
+
 /* What PART of 20 visits took, of which FEW took LONG ticks, and the others 100 each. */
 static double quantile(double part, uint32_t few, uint64_t longer)
 {

@@ -137,6 +137,11 @@ static int profile_info(void *given)
 	return perfmon_profile_get_info(profile, given);
 }
 
+static int profile_run_note(void *given)
+{
+	return perfmon_profile_get_run_note(profile, 0, given);
+}
+
 static int profile_thread(void *given)
 {
 	return perfmon_profile_get_thread(profile, 0, given);
@@ -178,6 +183,7 @@ static const struct {
 	STRUCT(log_event, perfmon_log_event, 64),
 	STRUCT(log_info, perfmon_log_info, 56),
 	STRUCT(profile_info, perfmon_profile_info, 104),
+	STRUCT(profile_run_note, perfmon_profile_run_note_info, 24),
 	STRUCT(profile_thread, perfmon_profile_thread_info, 64),
 	STRUCT(profile_node, perfmon_profile_node_info, 128),
 #undef STRUCT
@@ -190,6 +196,7 @@ static void setup(void)
 
 	setenv("PERFMON_EVENTS", "none", 1);
 	setenv("PERFMON_OUTPUT", "none", 1);
+	setenv("PERFMON_NOTE", "n=128", 1);
 	session = session_with("task-clock:u", 0);
 	cr_assert_eq(perfmon_placement_parse(&placement, "all", message, sizeof(message)),
 		     0, "%s", message);

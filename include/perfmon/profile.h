@@ -136,6 +136,8 @@ struct perfmon_profile_info {
 	 * any case. NULL: the profile does not have them. */
 	const char *arguments;
 	size_t arguments_size;
+	uint32_t run_notes; /* for perfmon_profile_get_run_note() */
+	uint32_t reserved2;
 };
 
 /** perfmon_profile_get_info() - fills INFO. 0; -EINVAL; -E2BIG. */
@@ -150,6 +152,19 @@ int perfmon_profile_get_info(const struct perfmon_profile *profile,
  */
 int perfmon_profile_get_note(const struct perfmon_profile *profile, uint32_t index,
 			     char *buffer, size_t size);
+
+/* A note of the run: what the program or its user says of it. Grows at its end. The strings last until
+ * the next refresh or close. */
+struct perfmon_profile_run_note_info {
+	size_t size; /* in: sizeof(struct perfmon_profile_run_note_info) */
+	const char *key;
+	const char *value;
+};
+
+/** perfmon_profile_get_run_note() - fills NOTE with note INDEX of the run, from 0, in the order in which
+ * the keys were first given. 0; -EINVAL; -E2BIG. */
+int perfmon_profile_get_run_note(const struct perfmon_profile *profile, uint32_t index,
+				 struct perfmon_profile_run_note_info *note);
 
 /* Bits of perfmon_profile_event.properties. */
 #define PERFMON_PROFILE_EVENT_HARDWARE	  1u /* counts on a core PMU */
@@ -321,6 +336,27 @@ struct perfmon_profile_value {
 int perfmon_profile_get_values(const struct perfmon_profile *profile, uint32_t thread,
 			       uint32_t index, struct perfmon_profile_value *values,
 			       size_t count, size_t element_size);
+
+/**
+ * perfmon_profile_note() - says something of this run in the profile that the calling process
+ * writes: perfmon_profile_note("n", "128"). Reports show it, and perfmon report --by n compares
+ * runs by it.
+ * @key: 1 to 63 letters, digits, `_`, `-` and `.`
+ * @value: 1 to 255 bytes without control characters. It replaces an earlier value of the key.
+ *
+ * The note is also in the profile if the process has used no region so far, but uses one later, and in
+ * those of children that it forks later. The environment (PERFMON_NOTE, perfmon run --note) wins: a key
+ * that it has keeps its value, and the call returns 0. A process has 32 notes at most, and changes them
+ * 1,000 times at most. The texts are copied. May allocate and enter the kernel. Any thread, but no
+ * signal handler.
+ *
+ * Return: 0, or
+ * -EINVAL: @key or @value is NULL, or is none
+ * -ENOSPC: there are too many notes, or changes
+ * -ENOMEM: there is no room in the profile
+ * -EPERM: this process counts no regions (PERFMON_DEBUG=1 says why)
+ */
+int perfmon_profile_note(const char *key, const char *value);
 
 /** perfmon_profile_close() - frees PROFILE; NULL is accepted. */
 void perfmon_profile_close(struct perfmon_profile *profile);

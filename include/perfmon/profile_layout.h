@@ -72,7 +72,8 @@ enum perfmon_profile_type {
 	PERFMON_PROFILE_TYPE_MACHINE = 8,
 	PERFMON_PROFILE_TYPE_UNMATCHED = 9,
 	PERFMON_PROFILE_TYPE_TOTALS = 10,
-	PERFMON_PROFILE_TYPE_ARGUMENTS = 11
+	PERFMON_PROFILE_TYPE_ARGUMENTS = 11,
+	PERFMON_PROFILE_TYPE_RUN_NOTE = 13
 };
 
 /* Leads every record. */
@@ -287,6 +288,15 @@ struct perfmon_profile_arguments {
 	uint32_t flags;
 	PERFMON_PROFILE_TAIL_(char text[];) /* each has a NUL at its end, but one that was
 					     * cut */
+};
+
+/* What the program or its user says of the run: a key and its value. Of several records with one key
+ * the last holds. */
+struct perfmon_profile_run_note {
+	struct perfmon_profile_record record;
+	uint32_t key_length;		    /* 1 to 63: letters, digits, '_', '-', '.' */
+	uint32_t value_length;		    /* 1 to 255, without control characters */
+	PERFMON_PROFILE_TAIL_(char text[];) /* the key, and the value behind it */
 };
 
 enum perfmon_profile_thread_state {

@@ -130,6 +130,15 @@ try "report shows the dearest regions alone" top
 try "a number of them that is none is quoted" both 2 err "'0' is not a number" "$perfmon" report --top 0 ended
 try "and for run, too" both 2 err 'PERFMON_TOP="few"' "$perfmon" run --top few -- "$program"
 try "formats for programs leave nothing out" both 2 err "--top" "$perfmon" report --top 1 -f csv ended
+noted() { # the command line adds to the environment, and wins over it
+	PERFMON_NOTE='n=64;user=me' PERFMON_PROFILE=$here/noted status 0 "$perfmon" run --note n=128 \
+		--note 'compiler=gcc 12' -o none -- "$program" && status 0 "$perfmon" report noted &&
+		says out "  noted    n=128, user=me, compiler=gcc 12" &&
+		status 0 "$perfmon" report -f json noted &&
+		says out '"run_notes":{"n":"128","user":"me","compiler":"gcc 12"}'
+}
+try "a profile says what its user says of the run" noted
+try "a note that is none is quoted" both 2 err "--note: 'n' is no note" "$perfmon" run --note n -- "$program"
 to_file() { status 0 "$perfmon" report -o written ended && [ ! -s "$here/out" ] && says written "  inner"; }
 try "report writes to a file" to_file
 # COMMAND with a limit on files of 0 bytes, which the suite's own must not have.

@@ -18,7 +18,9 @@
 #include "core/events/events.h"
 #include "core/report/model/metric.h"
 #include "core/settings/options.h"
+#include "core/settings/run_note.h"
 #include "core/text/diag.h"
+#include "core/text/text.h"
 
 /* clang-format off */
 static const char help[] =
@@ -52,6 +54,7 @@ static const char help[] =
 	"                        average, such as 500ns or 2us\n"
 	"  -b, --subtract-bias   take out what measuring added\n"
 	"      --top N           report the N paths or regions with the most time in themselves\n"
+	"      --note KEY=VALUE  say this of the run, such as n=128; may be given more than once\n"
 	"      --hooks LIST      regions that the program does not name: kokkos, likwid, mpi, openmp,\n"
 	"                        papi-hl, threads. Nothing else behind --hooks: says what each\n"
 	"                        does (doc/hooks.md)\n"
@@ -85,6 +88,35 @@ static int set(const char *command, const struct cli_option *option, const char 
 		return 0;
 	cli_complain(command, "%s: %s", name, strerror(errno));
 	return CLI_FAILED;
+}
+
+/* Adds a note of the run to those of the environment, which children have, too. */
+static int note_add(const char *command, const struct cli_option *option,
+		    const char *text)
+{
+	static char variable[] = "PERFMON_NOTE";
+	const struct cli_option to = {.to = variable};
+	const char *before = getenv(variable);
+	struct pm_slice rest = pm_slice_of(text), item, key, value;
+	char *all;
+	int status;
+
+	(void)option;
+	if (!pm_run_note_next(&rest, &item, &key, &value) || rest.at ||
+	    !pm_run_note_is_good(key, value)) {
+		cli_complain(command,
+			     "--note: '%s' is no note: " PM_RUN_NOTE_RULE ", and no ';'",
+			     pm_slice_quote(pm_slice_of(text)).text);
+		return CLI_USAGE;
+	}
+	if (asprintf(&all, "%s%s%s", before ?: "", before && *before ? ";" : "", text) <
+	    0) {
+		cli_complain(command, "%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	status = set(command, &to, all);
+	free(all);
+	return status;
 }
 
 /* Finds the events of the Valgrind tool from the option's TEXT or the environment. The
@@ -200,6 +232,7 @@ int cli_run(int argc, char **argv)
 		{"min-mean", .take = set, .to = "PERFMON_MIN_MEAN"},
 		{"subtract-bias", "subtract", .take = set, .to = "PERFMON_BIAS"},
 		{"top", .take = set, .to = "PERFMON_TOP"},
+		{"note", .take = note_add},
 		{"hooks", .text = &hooks},
 		{"disarmed", "0", .take = set, .to = "PERFMON_ARM"},
 		{"fence", "1", .take = set, .to = "PERFMON_FENCE"},

@@ -106,6 +106,34 @@ static int pack_machine(struct pm_bytes *pack, const struct pm_cpu_kinds *kinds)
 	return 0;
 }
 
+size_t pm_pack_run_note_size(const struct pm_run_note *note)
+{
+	return sizeof(struct perfmon_profile_run_note) + strlen(note->key) +
+	       strlen(note->value);
+}
+
+void pm_pack_run_note(struct perfmon_profile_run_note *to, const struct pm_run_note *note)
+{
+	to->key_length = (uint32_t)strlen(note->key);
+	to->value_length = (uint32_t)strlen(note->value);
+	memcpy(to->text, note->key, to->key_length);
+	memcpy(to->text + to->key_length, note->value, to->value_length);
+}
+
+static int pack_run_notes(struct pm_bytes *pack, const struct pm_run_notes *notes)
+{
+	for (uint32_t i = 0; notes && i < notes->count; i++) {
+		struct perfmon_profile_run_note *to =
+			record(pack, PERFMON_PROFILE_TYPE_RUN_NOTE,
+			       pm_pack_run_note_size(&notes->at[i]));
+
+		if (!to)
+			return -ENOMEM;
+		pm_pack_run_note(to, &notes->at[i]);
+	}
+	return 0;
+}
+
 static int pack_arguments(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
 	struct perfmon_profile_arguments *arguments;
@@ -213,6 +241,7 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 		header->lacking = 0;
 		err = pack_plans(&pack, s) ?: pack_totals(&pack, s)
 		      ?: pack_machine(&pack, &s->kinds) ?: pack_arguments(&pack, s)
+		      ?: pack_run_notes(&pack, s->run_notes)
 		      ?: pack_names(&pack, s);
 	}
 	for (uint32_t t = 0; !err && t < s->thread_count; t++)

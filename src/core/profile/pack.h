@@ -17,4 +17,9 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size);
 void pm_pack_kinds(struct perfmon_profile_machine *machine,
 		   const struct pm_cpu_kinds *kinds);
 
+/* How large the record of NOTE is, and its text in TO, which is zeroed. */
+size_t pm_pack_run_note_size(const struct pm_run_note *note);
+void pm_pack_run_note(struct perfmon_profile_run_note *to,
+		      const struct pm_run_note *note);
+
 #endif

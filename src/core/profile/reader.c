@@ -183,6 +183,7 @@ PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 		.lost_visits = header->lost_first_in_handler,
 		.lost_threads = header->lost_threads,
 		.unmatched_ends = header->unmatched_ends,
+		.run_notes = s->run_notes ? s->run_notes->count : 0,
 	};
 	for (uint32_t p = 0; p < s->plan_count; p++)
 		made.events += s->plans[p].counter_count;
@@ -202,6 +203,30 @@ PM_EXPORT int perfmon_profile_get_note(const struct perfmon_profile *profile,
 		length = pm_message_copy(profile->snapshot->notes[index], buffer, size);
 	return answer(profile, length,
 		      length < 0 ? "there is no such note, or no buffer" : NULL);
+}
+
+PM_EXPORT int perfmon_profile_get_run_note(const struct perfmon_profile *profile,
+					   uint32_t index,
+					   struct perfmon_profile_run_note_info *note)
+{
+	int err =
+		answer(profile, PM_STRUCT_CHECK(note, perfmon_profile_run_note_info, 24),
+		       "the note is missing, or .size is too small; set .size = "
+		       "sizeof(struct perfmon_profile_run_note_info)");
+	struct perfmon_profile_run_note_info made;
+	const struct pm_run_notes *notes;
+
+	if (err)
+		return err;
+	notes = profile->snapshot->run_notes;
+	if (!notes || index >= notes->count)
+		return answer(profile, -EINVAL, "there is no such note of the run");
+	made = (struct perfmon_profile_run_note_info){
+		.key = notes->at[index].key,
+		.value = notes->at[index].value,
+	};
+	pm_struct_fill(note, &made, sizeof(made));
+	return answer(profile, 0, NULL);
 }
 
 /* Returns the number of PLAN's first event. */

@@ -119,6 +119,9 @@ int pm_walk_find(struct pm_walk *walk)
 		case PERFMON_PROFILE_TYPE_TOTALS:
 			err = list_add(&walk->totals, at);
 			break;
+		case PERFMON_PROFILE_TYPE_RUN_NOTE:
+			err = list_add(&walk->run_notes, at);
+			break;
 		case PERFMON_PROFILE_TYPE_MACHINE:
 			if (!walk->machine)
 				walk->machine = at;
@@ -497,6 +500,45 @@ int pm_walk_arguments(struct pm_walk *walk)
 	s->arguments_length = arguments.length;
 	s->arguments_cut = arguments.flags & PERFMON_PROFILE_ARGUMENTS_CUT;
 	return s->arguments ? 0 : -ENOMEM;
+}
+
+/* Takes the note at AT. Returns false if it is not good. */
+static bool take_run_note(const struct pm_walk *walk, uint64_t at)
+{
+	uint64_t size = pm_walk_record_size(walk, at);
+	struct perfmon_profile_run_note note;
+	char text[PM_RUN_NOTE_KEY + PM_RUN_NOTE_VALUE + 8];
+	struct pm_slice key, value;
+
+	if (size < sizeof(note))
+		return false;
+	pm_walk_copy(&note, walk->base + at, sizeof(note));
+	if (note.key_length > PM_RUN_NOTE_KEY || note.value_length > PM_RUN_NOTE_VALUE ||
+	    note.key_length + note.value_length > size - sizeof(note))
+		return false;
+	pm_walk_copy(text, walk->base + at + sizeof(note),
+		     (note.key_length + note.value_length + 7) & ~(size_t)7);
+	key = (struct pm_slice){text, note.key_length};
+	value = (struct pm_slice){text + note.key_length, note.value_length};
+	return pm_run_note_set(walk->s->run_notes, key, value);
+}
+
+int pm_walk_run_notes(struct pm_walk *walk)
+{
+	struct pm_snapshot *s = walk->s;
+
+	if (!walk->run_notes.count)
+		return 0;
+	s->run_notes = calloc(1, sizeof(*s->run_notes));
+	if (!s->run_notes)
+		return -ENOMEM;
+	for (size_t i = 0; i < walk->run_notes.count; i++)
+		if (!take_run_note(walk, walk->run_notes.at[i]))
+			pm_snapshot_problem(s,
+					    "the profile has a bad note of the run at "
+					    "byte %llu",
+					    (unsigned long long)walk->run_notes.at[i]);
+	return 0;
 }
 
 void pm_walk_totals(struct pm_walk *walk)

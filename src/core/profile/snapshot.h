@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/settings/run_note.h"
 #include "core/topology/topology.h"
 #include "perfmon/profile_layout.h"
 
@@ -62,9 +63,10 @@ struct pm_snapshot {
 	 * last one always ends in a NUL. */
 	char *arguments;
 	uint32_t arguments_length;
-	bool arguments_cut;    /* there were more */
-	uint32_t region_count; /* highest id */
-	char **regions;	       /* names by id, from regions[0], which is ""; never NULL */
+	bool arguments_cut;		/* there were more */
+	struct pm_run_notes *run_notes; /* NULL: none */
+	uint32_t region_count;		/* highest id */
+	char **regions; /* names by id, from regions[0], which is ""; never NULL */
 	uint32_t note_count;
 	char **notes;
 	uint32_t unmatched_count; /* kinds; the threads' numbers count the others */

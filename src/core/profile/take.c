@@ -87,7 +87,8 @@ static int take_all(struct pm_walk *walk)
 	err = err ?: pm_walk_thread_plans(walk->s);
 	if (!err)
 		tell_extremes(walk->s);
-	err = err ?: pm_walk_notes(walk) ?: pm_walk_unmatched(walk) ?: pm_walk_arguments(walk);
+	err = err ?: pm_walk_notes(walk) ?: pm_walk_unmatched(walk) ?: pm_walk_arguments(walk)
+		?: pm_walk_run_notes(walk);
 	if (!err) {
 		take_header(walk);
 		pm_walk_machine(walk);
@@ -130,6 +131,7 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	free(walk.notes.at);
 	free(walk.unmatched.at);
 	free(walk.totals.at);
+	free(walk.run_notes.at);
 	free(walk.plans.at);
 	free(walk.threads.at);
 	free(walk.nodes.at);
@@ -270,6 +272,7 @@ void pm_snapshot_free(struct pm_snapshot *s)
 	for (uint32_t i = 0; i < s->thread_count; i++)
 		free(s->threads[i].nodes);
 	free(s->arguments);
+	free(s->run_notes);
 	free(s->regions);
 	free(s->notes);
 	free(s->unmatched);

@@ -25,7 +25,8 @@ struct pm_walk {
 	unsigned int *tries;		     /* attempts left at torn nodes */
 	uint64_t next;			     /* the first byte not yet read */
 	bool blocked; /* by a bad record: later ones cannot be found */
-	struct pm_walk_list regions, notes, plans, threads, nodes, unmatched, totals;
+	struct pm_walk_list regions, notes, plans, threads, nodes, unmatched, totals,
+		run_notes;
 	uint64_t machine, arguments; /* offset of its first record, or 0 */
 	struct pm_snapshot *s;
 };
@@ -114,6 +115,7 @@ int pm_walk_plans(struct pm_walk *walk);
 void pm_walk_machine(struct pm_walk *walk);
 void pm_walk_totals(struct pm_walk *walk);
 int pm_walk_arguments(struct pm_walk *walk);
+int pm_walk_run_notes(struct pm_walk *walk);
 int pm_walk_threads(struct pm_walk *walk);
 
 /* Sets each thread's plan to the one of its generation. */

@@ -306,6 +306,18 @@ void pm_profile_arguments(void)
 	pm_profile_publish();
 }
 
+int pm_profile_run_note(const struct pm_run_note *note)
+{
+	struct perfmon_profile_run_note *record = pm_profile_reserve(
+		PERFMON_PROFILE_TYPE_RUN_NOTE, pm_pack_run_note_size(note));
+
+	if (!record)
+		return -ENOMEM;
+	pm_pack_run_note(record, note);
+	pm_profile_publish();
+	return 0;
+}
+
 void pm_profile_totals(const struct perfmon_profile_plan *plan)
 {
 	struct perfmon_profile_totals *record = pm_profile_reserve(

@@ -46,6 +46,9 @@ void pm_profile_machine(void);
  * reads a file. */
 void pm_profile_arguments(void);
 
+/* Adds a note of the run, in place of the one with the same key. 0 or -ENOMEM. */
+int pm_profile_run_note(const struct pm_run_note *note);
+
 /* Adds the record of the whole process's counts by PLAN, whose counters are those of the
  * Valgrind tool. pm_profile_totals_renew() fills it in. */
 void pm_profile_totals(const struct perfmon_profile_plan *plan);

@@ -21,6 +21,7 @@
 #include "core/regions/plan.h"
 #include "core/regions/recycle.h"
 #include "core/regions/registry.h"
+#include "core/regions/run_note.h"
 #include "core/regions/state.h"
 #include "core/regions/thread.h"
 #include "core/regions/unmatched.h"
@@ -94,6 +95,7 @@ static int make_ready_here(void)
 	pm_profile_machine();
 	if (pm_regions.options.arguments)
 		pm_profile_arguments();
+	pm_regions_run_notes(pm_regions.options.run_notes);
 	for (i = 0; i < pm_regions.options.note_count; i++)
 		pm_profile_note(pm_regions.options.notes[i]);
 	if (pm_clock.why[0])

@@ -388,6 +388,19 @@ static void head_arguments(const struct pm_snapshot *s, struct pm_out *out)
 	pm_bytes_free(&line);
 }
 
+/* What the program or its user has said of the run. */
+static void head_run_notes(const struct pm_run_notes *notes, struct pm_out *out)
+{
+	for (uint32_t i = 0; notes && i < notes->count; i++) {
+		const struct pm_run_note *note = &notes->at[i];
+
+		pm_out_text(out, i ? ", " : "\n  noted    ");
+		pm_out_plain(out, note->key, 0);
+		pm_out_text(out, note->differs ? " differs" : "=");
+		pm_out_plain(out, note->differs ? "" : note->value, 0);
+	}
+}
+
 void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 {
 	const struct pm_snapshot *s = report->snapshot;
@@ -407,6 +420,7 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 		pm_out_text(out, "\n  job      ");
 		pm_out_plain(out, header->job, 0);
 	}
+	head_run_notes(s->run_notes, out);
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, false);
 	pm_cell_time(time, pm_report_duration(s));
 	if (report->model->exact)

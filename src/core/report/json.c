@@ -92,6 +92,16 @@ static void put_arguments(struct pm_json *j, const struct pm_snapshot *s)
 		pm_json_bool(j, "arguments_cut", true);
 }
 
+/* Keys have no character that JSON escapes. */
+static void put_run_notes(struct pm_json *j, const struct pm_run_notes *notes)
+{
+	pm_json_begin(j, "run_notes", "{");
+	for (uint32_t i = 0; notes && i < notes->count; i++)
+		pm_json_text(j, notes->at[i].key, notes->at[i].value,
+			     !notes->at[i].differs);
+	pm_json_close(j, "}");
+}
+
 static void put_head(struct pm_json *j, const struct pm_report *report)
 {
 	const struct pm_snapshot *s = report->snapshot;
@@ -111,6 +121,7 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 	pm_json_text(j, "job", header->job, header->job[0]);
 	pm_json_known(j, "rank", (uint64_t)header->rank, header->rank >= 0);
 	pm_json_known(j, "ranks", (uint64_t)header->ranks, header->ranks > 0);
+	put_run_notes(j, s->run_notes);
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, true);
 	pm_json_string(j, "began", date);
 	pm_json_number(j, "began_realtime_ns", header->begin_realtime_ns);

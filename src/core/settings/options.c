@@ -13,6 +13,7 @@
 #include "core/settings/options_filters.h"
 #include "core/settings/options_paths.h"
 #include "core/text/text.h"
+#include "core/settings/run_note.h"
 #include "core/settings/variables.h"
 
 static void sampling_read(struct pm_options *options)
@@ -175,6 +176,28 @@ static void stride_read(struct pm_options *options, int *err)
 	}
 }
 
+static void run_notes_read(struct pm_options *options, int *err)
+{
+	struct pm_slice rest, item, key, value;
+	uint32_t count = 0;
+
+	options->run_notes = text_read("PERFMON_NOTE", err);
+	rest = pm_slice_of(options->run_notes ?: "");
+	while (pm_run_note_next(&rest, &item, &key, &value)) {
+		if (!pm_run_note_is_good(key, value))
+			pm_options_note(
+				options,
+				"PERFMON_NOTE: \"%s\" is ignored: " PM_RUN_NOTE_RULE,
+				pm_slice_quote(item).text);
+		else if (count++ == PM_RUN_NOTES)
+			pm_options_note(
+				options,
+				"PERFMON_NOTE: \"%s\" and what follows is ignored: a "
+				"run has %d notes at most",
+				pm_slice_quote(item).text, PM_RUN_NOTES);
+	}
+}
+
 /* The last that names the region, or else the last for all. */
 uint32_t pm_options_stride(const struct pm_options *options, const char *name)
 {
@@ -252,6 +275,7 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 	options->metrics = text_read("PERFMON_METRICS", &err);
 	stride_read(options, &err);
 	pm_options_read_filters(options, &err);
+	run_notes_read(options, &err);
 	options->arm = pm_variable_truth(options, "PERFMON_ARM", true);
 	options->fence = pm_variable_truth(options, "PERFMON_FENCE", false);
 	options->arguments = pm_variable_truth(options, "PERFMON_ARGUMENTS", true);
@@ -268,6 +292,7 @@ void pm_options_free(struct pm_options *options)
 		return;
 	free(options->events);
 	free(options->metrics);
+	free(options->run_notes);
 	for (uint32_t i = 0; i < options->stride_count; i++)
 		free(options->strides[i].name);
 	free(options->strides);

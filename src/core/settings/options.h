@@ -25,6 +25,7 @@
  *   PERFMON_DEPTH    1 to 256: regions that are nested deeper are left out
  *   PERFMON_MIN_MEAN a time ("500ns"): paths whose visits turn out shorter are left out
  *   PERFMON_ARGUMENTS  1 (default) or 0: the profile has the program's arguments
+ *   PERFMON_NOTE     KEY=VALUE, ";" or lines between: what the profile says of the run
  *   PERFMON_DEBUG    0 (default) or 1
  *   PERFMON_SAMPLE_PAGES  pages of the ring that samples go into: a power of two
  *   PERFMON_CALL_DEPTH    how many calls a sample's chain holds
@@ -117,6 +118,7 @@ struct pm_options {
 	double min_mean_ns; /* 0: none */
 	bool subtract_bias;
 	uint32_t top;	       /* paths that text shows; 0: all */
+	char *run_notes;       /* the text, for pm_run_note_next(); NULL: none */
 	char *metrics;	       /* the text; NULL: the built-in ones */
 	uint32_t sample_pages; /* a power of two */
 	uint32_t call_depth;

@@ -18,9 +18,9 @@
 static const char *const names[] = {
 	"ARGUMENTS", "ARM",	 "BIAS",       "CALL_DEPTH", "DEBUG",
 	"DEPTH",     "EVENTS",	 "FENCE",      "FORMAT",     "LEVEL",
-	"METRICS",   "MIN_MEAN", "MIN_PERIOD", "ONLY",	     "OUTPUT",
-	"PROFILE",   "SKIP",	 "STRIDE",     "THREADS",    "SAMPLE_PAGES",
-	"TOP",
+	"METRICS",   "MIN_MEAN", "MIN_PERIOD", "NOTE",	     "ONLY",
+	"OUTPUT",    "PROFILE",	 "SKIP",       "STRIDE",     "THREADS",
+	"SAMPLE_PAGES", "TOP",
 };
 
 /* Those of module systems and CMake, which say where the library is, and those of

@@ -187,6 +187,20 @@ static void arguments_copy(struct pm_snapshot *to, const struct pm_snapshot *fro
 	to->arguments_cut = from->arguments_cut;
 }
 
+/* Without memory they are not shown. */
+static void run_notes_copy(struct pm_snapshot *to, const struct pm_snapshot *from)
+{
+	to->run_notes = calloc(1, sizeof(*to->run_notes));
+	if (to->run_notes && from->run_notes)
+		*to->run_notes = *from->run_notes;
+}
+
+static void run_notes_join(struct pm_snapshot *to, const struct pm_snapshot *from)
+{
+	if (to->run_notes)
+		pm_run_notes_join(to->run_notes, from->run_notes);
+}
+
 static bool same_arguments(const struct pm_snapshot *a, const struct pm_snapshot *b)
 {
 	return a->arguments && b->arguments &&
@@ -213,8 +227,10 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 		merge->sum->tick_ns = s->tick_ns;
 		merge->sum->kinds = s->kinds;
 		arguments_copy(merge->sum, s);
+		run_notes_copy(merge->sum, s);
 		return;
 	}
+	run_notes_join(merge->sum, s);
 	if (!same_arguments(merge->sum, s)) {
 		free(merge->sum->arguments);
 		merge->sum->arguments = NULL;
