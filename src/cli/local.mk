@@ -20,6 +20,7 @@ perfmon_SOURCES = \
 	src/cli/export/split.c src/cli/export/table.c src/cli/export/weight.c \
 	src/cli/info/info.c src/cli/info/info.h src/cli/info/json.c \
 	src/cli/list/list.c src/cli/list/list.h \
+	src/cli/report/by.c src/cli/report/by.h src/cli/report/by_data.c src/cli/report/by_data.h \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/jobs.c \
 	src/cli/report/jobs.h src/cli/report/report.c \
 	src/cli/report/report.h \

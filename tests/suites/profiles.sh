@@ -139,6 +139,43 @@ noted() { # the command line adds to the environment, and wins over it
 }
 try "a profile says what its user says of the run" noted
 try "a note that is none is quoted" both 2 err "--note: 'n' is no note" "$perfmon" run --note n -- "$program"
+# Two runs with n=9, one with n=10 of another job, one without n.
+by_runs() {
+	local by=$here/by/
+	mkdir "$by" && PERFMON_PROFILE=$by PERFMON_NOTE=n=9 "$program" && PERFMON_PROFILE=$by PERFMON_NOTE=n=9 "$program" &&
+		PMIX_NAMESPACE=other PERFMON_PROFILE=$by PERFMON_NOTE=n=10 "$program" thread &&
+		PERFMON_PROFILE=$by PERFMON_NOTE=user=me "$program"
+}
+must "runs with notes are kept" by_runs
+by_text() { # 9 is less than 10, as a number; standard error names the one without
+	status 0 "$perfmon" report --by n by && says out "mean time of a process by n, inclusive:" &&
+		grep -qE '^region +n=9 +n=10$' "$here/out" && grep -qE '^outer( +[0-9.<]+( \*)?){2}$' "$here/out" &&
+		grep -qE '^inner( +[0-9.<]+( \*)?){2}$' "$here/out" && says out "processes  2 with n=9, 1 with n=10" &&
+		says err "is left out: it has no note 'n'" && [ "$(wc -l <"$here/err")" -eq 1 ]
+}
+try "report compares runs by a note" by_text
+sum_of() { # FILTER COLUMN: of CSV in "out"
+	awk -F, -v filter="$1" -v column="$2" '$0 ~ filter { sum += $column } END { printf "%.3f", sum }' "$here/out"
+}
+by_csv() { # the mean of the two runs is that of their own reports
+	local mean sum=0 file
+	status 0 "$perfmon" report --by n -f csv by && mean=$(sum_of '^9,2,outer,' 4) && [ "$mean" != 0.000 ] || return
+	for file in "$here"/by/*; do
+		status 0 "$perfmon" report -f json "$file" && grep -q '"n":"9"' "$here/out" || continue
+		status 0 "$perfmon" report -f csv "$file" && sum=$(awk "BEGIN { printf \"%.3f\", $sum + $(sum_of '^all,.*,outer,outer,' 10) }")
+	done
+	awk "BEGIN { exit !($sum > 0 && ($sum / 2 - $mean) ^ 2 < 1) }"
+}
+try "by the means of their own reports" by_csv
+by_json() {
+	status 0 "$perfmon" report --by n -f json by && says out '"columns":[{"value":"9","processes":2},{"value":"10","processes":1}]' &&
+		{ ! command -v jq >/dev/null || jq -e '.rows[0].cells | length == 2' "$here/out"; }
+}
+try "in JSON" by_json
+by_top() { status 0 "$perfmon" report --by n --top 1 by && says out "left out 1 row" && [ "$(grep -cE '^(outer|inner) ' "$here/out")" -eq 1 ]; }
+try "with the dearest regions alone" by_top
+try "a note that no run has is quoted" both 2 err "no profile has a note 'size'" "$perfmon" report --by size by
+try "a page is not by a note" both 2 err "--by: --html" "$perfmon" report --by n --html by
 to_file() { status 0 "$perfmon" report -o written ended && [ ! -s "$here/out" ] && says written "  inner"; }
 try "report writes to a file" to_file
 # COMMAND with a limit on files of 0 bytes, which the suite's own must not have.

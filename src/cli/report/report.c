@@ -8,6 +8,7 @@
 
 #include "cli/report/report.h"
 #include "cli/common/common.h"
+#include "cli/report/by.h"
 #include "cli/report/html.h"
 #include "cli/report/jobs.h"
 #include "core/profile/profile.h"
@@ -26,6 +27,8 @@ static const char help[] =
 	"                        html: one page for a browser, which needs nothing else\n"
 	"      --html            the same as -f html\n"
 	"  -T, --per-thread      each thread of one profile, too\n"
+	"      --by KEY          a table of many runs: a row for each region, a column for each value of\n"
+	"                        their note KEY (perfmon run --note KEY=VALUE)\n"
 	"      --job ID          the profiles of this job; those of several jobs are not summed\n"
 	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, numa, die\n"
 	"                        or package of one profile, too, on the machine that wrote it\n"
@@ -47,6 +50,7 @@ struct request {
 	bool html;
 	const char *output; /* NULL: standard output */
 	const char *job;    /* NULL: all profiles are of one job */
+	const char *by;	    /* a note of the runs; NULL: one report of all */
 	uint32_t top;	    /* as the option says; 0: it is not given */
 };
 
@@ -316,6 +320,7 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 		{"level", .take = cli_take_level, .to = &request->how.level},
 		{"metrics", .take = cli_take_metrics, .to = metrics},
 		{"job", .text = &request->job},
+		{"by", .text = &request->by},
 		{"subtract-bias", .flag = &request->how.subtract_bias},
 		{"top", .take = take_top, .to = &request->top},
 		{"output", .text = &request->output},
@@ -339,6 +344,16 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 	return status;
 }
 
+/* Returns an option that was given and that a table by a note does not follow, or NULL. */
+static const char *not_with_by(const struct request *request)
+{
+	return request->html		 ? "--html"
+	       : request->how.level	 ? "--level"
+	       : request->how.per_thread ? "--per-thread"
+	       : request->how.metrics	 ? "--metrics"
+					 : NULL;
+}
+
 int cli_report(int argc, char **argv)
 {
 	struct pm_metrics *metrics = NULL;
@@ -352,7 +367,9 @@ int cli_report(int argc, char **argv)
 	/* A source that cannot be read is reported; the others are used. */
 	while (optind < argc)
 		failed |= cli_sources_add_path(&request.sources, argv[optind++]);
-	status = cli_jobs_choose(&request.sources, request.job);
+	/* Runs that are compared may be of many jobs. */
+	if (request.job || !request.by)
+		status = cli_jobs_choose(&request.sources, request.job);
 	if (status)
 		goto out;
 	if (!request.sources.count && !failed) {
@@ -364,6 +381,14 @@ int cli_report(int argc, char **argv)
 	} else if (request.top && (request.html || !is_text(request.how.format))) {
 		cli_complain("report", "--top: only -f text and -f flat leave paths out");
 		status = CLI_USAGE;
+	} else if (request.by && not_with_by(&request)) {
+		cli_complain("report", "--by: %s is not possible with it",
+			     not_with_by(&request));
+		status = CLI_USAGE;
+	} else if (request.by) {
+		if (request.sources.count)
+			status = cli_report_by(&request.sources, request.by, &request.how,
+					       request.output);
 	} else if (request.sources.count > 1 && !request.html &&
 		   (request.how.per_thread || request.how.level)) {
 		cli_complain("report", "%s: expects one profile, got %zu",

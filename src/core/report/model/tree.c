@@ -263,6 +263,27 @@ int pm_report_tree_make_of(struct pm_report_tree *tree,
 	return tree_make(tree, model, threads, 0, count);
 }
 
+int pm_report_tree_list(struct pm_report_tree *tree, const struct pm_report_model *model,
+			const uint32_t *order, uint32_t count)
+{
+	struct pm_tree_build build;
+	uint32_t number;
+	int err = pm_tree_begin(&build, tree, model, count);
+
+	for (uint32_t i = 0; !err && i < count; i++)
+		err = pm_tree_node(&build, 0, order[i], &number);
+	pm_pairs_free(&build.numbers);
+	if (err) {
+		pm_report_tree_free(tree);
+		return err;
+	}
+	tree->flat = true;
+	tree->nodes[0].first_child = count ? 1 : 0;
+	for (uint32_t n = 1; n < tree->node_count; n++)
+		tree->nodes[n].next = n + 1 < tree->node_count ? n + 1 : 0;
+	return 0;
+}
+
 void pm_report_tree_free(struct pm_report_tree *tree)
 {
 	free(tree->nodes);

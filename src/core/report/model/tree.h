@@ -102,6 +102,10 @@ int pm_report_tree_make_of(struct pm_report_tree *tree,
  * inclusive values. 0 or -ENOMEM. */
 int pm_report_tree_flatten(struct pm_report_tree *flat,
 			   const struct pm_report_tree *tree);
+/* Makes a tree of COUNT regions of MODEL's snapshot alone, in ORDER, without values: for tables by region
+ * that have values of their own. 0 or -ENOMEM. */
+int pm_report_tree_list(struct pm_report_tree *tree, const struct pm_report_model *model,
+			const uint32_t *order, uint32_t count);
 /*
  * The changes since an earlier tree: make a copy of the sums, subtract from it the trees that
  * it followed, then reduce. No difference is negative.
