@@ -169,6 +169,21 @@ must "makes a page of many paths" in_shell make_wide
 in_browser wide.html page_wide_check.js wide.tested 1280
 try "the browser had results of many paths" grep -q "^ok - many paths: no error was reported" "$here/wide.tested.dom"
 
+# Threads that follow one.
+make_team() {
+	rm -f "$here/team"
+	OMP_NUM_THREADS=3 PERFMON_EVENTS=none PERFMON_NOTE=n=128 PERFMON_OUTPUT=none PERFMON_PROFILE=$here/team \
+		"$build/examples/openmp" && "$perfmon" report --html -o "$here/team.html" "$here/team"
+}
+if [ -x "$build/examples/openmp" ]; then
+	must "makes a page of a team" in_shell make_team
+	in_browser team.html page_team_check.js team.tested 1200
+	try "the browser had results of a team" grep -q "^ok - team: no error was reported" "$here/team.tested.dom"
+	try "and nothing to complain of: team" silent team.tested
+else
+	skip "a page of a team" "the compiler has no OpenMP"
+fi
+
 # Counted exactly by translation.
 make_exact() {
 	"$build/tests/programs/profile_exact" "$here/exact.1" 2000 &&

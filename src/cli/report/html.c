@@ -81,13 +81,13 @@ static void put_tree(struct pm_out *out, const struct pm_report_tree *tree, bool
 		pm_out_format(out, "%s[%u,%u,", n > 1 ? "," : "", node->parent,
 			      node->region);
 		/* Under the Valgrind tool these are counts of the first event. */
-		if (node->measured && tree->model->exact)
+		if (!pm_report_has_values(node))
+			pm_out_text(out, "null");
+		else if (tree->model->exact)
 			pm_out_double(out, (double)node->time_ticks);
-		else if (node->measured)
+		else
 			pm_out_double(out, pm_snapshot_ns(tree->model->snapshot,
 							  (double)node->time_ticks));
-		else
-			pm_out_text(out, "null");
 		if (values)
 			put_values(out, tree, n);
 		pm_out_text(out, "]");
