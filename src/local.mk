@@ -21,6 +21,7 @@ pminclude_HEADERS = \
 	include/perfmon/sampling.h \
 	include/perfmon/session.h \
 	include/perfmon/set.h \
+	include/perfmon/task.h \
 	include/perfmon/team.h \
 	include/perfmon/control.h \
 	include/perfmon/cpuwide.h \
@@ -112,6 +113,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/report.h src/core/report/scale.c src/core/report/spread.c \
 	src/core/report/table.c src/core/report/table.h src/core/report/text.c \
 	src/core/report/unclosed.c \
+	src/core/regions/adopt.c src/core/regions/adopt.h \
 	src/core/regions/aggregate.c src/core/regions/aggregate.h src/core/regions/cost.c \
 	src/core/regions/cost.h src/core/regions/calls.c src/core/regions/configure.c \
 	src/core/regions/exclude.c src/core/regions/exclude.h src/core/regions/exit.c src/core/regions/exit.h \
@@ -124,7 +126,8 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \
 	src/core/regions/setup.c src/core/regions/setup.h src/core/regions/slow.c src/core/regions/slow.h \
 	src/core/regions/stale.c src/core/regions/stale.h src/core/regions/stride.c src/core/regions/stride.h \
-	src/core/regions/state.c src/core/regions/state.h src/core/regions/team.c src/core/regions/thread.c \
+	src/core/regions/state.c src/core/regions/state.h src/core/regions/task.c src/core/regions/tasks.c \
+	src/core/regions/tasks.h src/core/regions/team.c src/core/regions/thread.c \
 	src/core/regions/thread.h src/core/regions/unmatched.c src/core/regions/unmatched.h \
 	src/core/samples/format.c src/core/samples/format.h src/core/samples/format_default.c \
 	src/core/samples/log_decode.c src/core/samples/log_format.h src/core/samples/log_head.c \

@@ -205,7 +205,7 @@ CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_
 CRITERION_TESTS += tests/test_regions tests/test_pair tests/test_region_access tests/test_region_fork \
 	tests/test_region_less tests/test_region_programs tests/test_region_signals \
 	tests/test_region_levels tests/test_region_threads tests/test_region_truth \
-	tests/test_filters tests/test_quantity tests/test_short_threads tests/test_team
+	tests/test_filters tests/test_quantity tests/test_short_threads tests/test_task tests/test_team
 CRITERION_TESTS += tests/test_locks tests/test_region_limits
 CRITERION_TESTS += tests/test_format
 CRITERION_TESTS += tests/test_log
@@ -497,7 +497,11 @@ tests_test_region_levels_SOURCES = tests/test_region_levels.c tests/machine.h \
 	tests/profile_builder.h tests/region_probe.h tests/tree.h
 tests_test_region_levels_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_levels_LDADD = $(TEST_LIBS)
-tests_test_team_SOURCES = tests/test_team.c tests/region_probe.h
+tests_test_task_SOURCES = tests/test_task.c tests/breakpoints.h tests/region_probe.h \
+	tests/sums_probe.h tests/watched.h
+tests_test_task_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_task_LDADD = $(TEST_LIBS)
+tests_test_team_SOURCES = tests/test_team.c tests/region_probe.h tests/sums_probe.h
 tests_test_team_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_team_LDADD = $(TEST_LIBS)
 tests_test_quantity_SOURCES = tests/test_quantity.c tests/region_probe.h

@@ -21,6 +21,7 @@
 #include <perfmon/session.h>
 #include <perfmon/set.h>
 #include <perfmon/cpuwide.h>
+#include <perfmon/task.h>
 #include <perfmon/team.h>
 #include <perfmon/value.h>
 #include <perfmon/version.h>

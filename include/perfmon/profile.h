@@ -257,7 +257,7 @@ enum perfmon_profile_node_kind {
 	 * no visits, and its values are the sums of the nodes below it. */
 	PERFMON_PROFILE_NODE_KIND_ADOPTED,
 	/* What the program said of its parent's visits (perfmon/quantity.h): `quantity`. The name has
-	 * " [UNIT]" behind it, if there is a unit. It has no visits, times or events, and nothing of
+	 * " [UNIT]" behind it, "[]" without a unit. It has no visits, times or events, and nothing of
 	 * what was said in nested regions. */
 	PERFMON_PROFILE_NODE_KIND_QUANTITY
 };

@@ -378,7 +378,7 @@ struct perfmon_profile_count {
 #define PERFMON_PROFILE_NODE_ADOPTED 2u
 /*
  * The node is no path, but a quantity of its parent's visits (perfmon/quantity.h). Its region's name
- * is the quantity's, with " [UNIT]" behind it if there is a unit. Its value is in time_ticks, which
+ * is the quantity's, with " [UNIT]" behind it, "[]" without a unit. Its value is in time_ticks, which
  * changes outside of the sequence. Of its other fields `parent`, `region`, `flags` and `threads`
  * have a meaning.
  */
@@ -399,8 +399,9 @@ struct perfmon_profile_count {
  * Writer, at the end of a visit: sequence odd (relaxed); store-store fence; fields
  * (relaxed); sequence even (release). That last store is the end of the visit:
  * sequence / 2 is the number of visits that have ended with all their values.
- * Reader: sequence (acquire), fields (relaxed), acquire fence, sequence again; equal and
- * even is a whole node. If the writer is dead and the sequence odd, sequence / 2 and
+ * Reader: sequence (acquire), fields (relaxed), acquire fence, sequence and parts again; equal
+ * and even is a whole node. A visit that is suspended adds its part to times and counts alone:
+ * then the sequence is odd meanwhile and as before afterwards, and parts is one more. If the writer is dead and the sequence odd, sequence / 2 and
  * entered stand, and the other fields may hold part of one more visit.
  */
 struct perfmon_profile_node {
@@ -429,7 +430,7 @@ struct perfmon_profile_node {
 	uint32_t defects;	 /* negative differences, kept out of the sums */
 	uint32_t spilled;	 /* visits that found their bin full */
 	uint32_t threads;	 /* aggregated threads that have this path */
-	uint32_t reserved;
+	uint32_t parts; /* of visits that were suspended (perfmon/task.h), modulo 2^32 */
 	uint64_t thread_min_ticks; /* of time_ticks over those threads */
 	uint64_t thread_max_ticks;
 	uint32_t histogram[PERFMON_PROFILE_BINS];

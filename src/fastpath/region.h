@@ -41,6 +41,7 @@ struct pm_region_general {
 	int fence;     /* complete earlier instructions before each read */
 	int stride;    /* nodes have strides; it is never reset */
 	int monotonic; /* take the time from CLOCK_MONOTONIC; 2: which is replaced */
+	int special;   /* any of these is set, or regions have been disarmed */
 	/* counts arm and disarm; frames of an older generation are stale */
 	uint64_t generation;
 	int filters; /* visits are left out; it is never reset */

@@ -40,14 +40,16 @@ _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 /*
  * A path that a thread has adopted (perfmon/team.h) has nodes of its own, in which no visit begins,
  * beside those that the thread visits: their keys have this bit in the region's id. The frame of an
- * adoption has one of these region keys, which no END has: the second one if visits further out have
- * nothing of what follows. Then `start` and the counters are those of the adoption. `cpu` has the
+ * adoption has one of these region keys, which no END has: PM_TASK_KEY where a task begins or goes on
+ * (perfmon/task.h), and PM_KEY_APART more if visits further out have nothing of what follows. Then
+ * `start` and the counters are those of the adoption. `cpu` has the
  * path's depth; its number, from the bit PM_ADOPTED_PATH on; and the number of the frame of the
  * innermost visit that contains what follows, from the bit PM_ADOPTED_OUTER on.
  */
 #define PM_ADOPTED	 UINT32_C(0x80000000)
 #define PM_ADOPTED_KEY	 PM_REGION_KEY(PM_ADOPTED)
-#define PM_APART_KEY	 PM_REGION_KEY(PM_ADOPTED | 1)
+#define PM_KEY_APART	 PM_REGION_KEY(1)
+#define PM_TASK_KEY	 PM_REGION_KEY(PM_ADOPTED | 2)
 #define PM_ADOPTED_DEPTH UINT32_C(0x3ff)
 #define PM_ADOPTED_PATH	 16
 #define PM_ADOPTED_OUTER 48
@@ -98,6 +100,13 @@ struct pm_handed_on {
 	uint64_t path;
 };
 
+/* Where a thread is below the path of a task that goes on at a frame, by the path key below. */
+struct pm_task_place {
+	uintptr_t frame; /* its address, plus 1 if the task is apart there; 0: unused */
+	uint64_t below;
+	struct pm_adopted adopted;
+};
+
 struct pm_frame_counter {
 	/* the hardware counter at BEGIN, or the whole value if `whole` is set */
 	uint64_t raw;
@@ -144,11 +153,39 @@ struct pm_frame {
 
 static inline int pm_key_is_adopted(uint64_t region_key)
 {
-	return region_key == PM_ADOPTED_KEY || region_key == PM_APART_KEY;
+	return region_key * PM_KEY_INVERSE - PM_ADOPTED < 4;
+}
+
+static inline int pm_key_is_task(uint64_t region_key)
+{
+	return region_key * PM_KEY_INVERSE - PM_ADOPTED - 2 < 2;
+}
+
+/* Returns whether REGION_KEY, of an adoption, is of one that is apart. */
+static inline int pm_key_is_apart(uint64_t region_key)
+{
+	return region_key * PM_KEY_INVERSE & 1;
 }
 
 /* Marks a visit that a stride skips, instead of a CPU number. */
 #define PM_FRAME_SKIPPED UINT64_MAX
+
+/* Marks a visit of a task that was resumed, in place of a CPU number, which no END finds: the rest is
+ * the address of the ticks of its earlier parts. */
+#define PM_FRAME_RESUMED (UINT64_C(1) << 62)
+
+static inline int pm_frame_is_resumed(const struct pm_frame *frame)
+{
+	return frame->cpu >> 62 == 1;
+}
+
+/* Returns the ticks of the parts of FRAME's visit that have ended. */
+static inline uint64_t pm_frame_earlier(const struct pm_frame *frame)
+{
+	if (!pm_frame_is_resumed(frame))
+		return 0;
+	return *(const uint64_t *)(uintptr_t)(frame->cpu & ~PM_FRAME_RESUMED);
+}
 
 /* Give the first epoch of a plan's generation, and the generation of an epoch. */
 #define PM_EPOCH(generation)	   ((uint64_t)(generation) << 48)
@@ -193,7 +230,7 @@ struct pm_thread_block {
 	struct pm_frame *first;		    /* the one behind the root's */
 	uint64_t adopted_key;		    /* PM_ADOPTED_KEY */
 	struct pm_adopted *adopted;	    /* PM_ADOPTED_CACHE of them, */
-	struct pm_handed_on *handed_on;	    /* and of these */
+	struct pm_handed_on *handed_on;	    /* and of these; behind them as many places of tasks */
 	uint64_t *left_outs; /* the record's counts of visits that are left out */
 	uint64_t *
 		left_out; /* that of `overflow`; NULL: these visits are too deep, and lost */
@@ -299,6 +336,14 @@ static inline uint64_t pm_node_open(struct perfmon_profile_node *node)
 static inline void pm_node_close(struct perfmon_profile_node *node, uint64_t sequence)
 {
 	__atomic_store_n(&node->sequence, sequence + 2, __ATOMIC_RELEASE);
+}
+
+/* Ends a write that ends no visit, but a part of one. `parts` is what a reader sees of it. */
+static inline void pm_node_close_part(struct perfmon_profile_node *node,
+				      uint64_t sequence)
+{
+	PM_PUT(node->parts, node->parts + 1);
+	__atomic_store_n(&node->sequence, sequence, __ATOMIC_RELEASE);
 }
 
 /* Adds WORTH times the square of TICKS to an open node. Integers leave the vector registers

@@ -19,7 +19,7 @@ static struct pm_value number(double value)
 /* Returns whether NODE was idle between the looks: then its numbers are 0. */
 static bool is_idle(const struct pm_report_node *node)
 {
-	return !node->visits && !node->entered;
+	return !node->visits && !node->entered && !node->time_ticks;
 }
 
 /* Divides by SECONDS. A negative SECONDS keeps the counts since the last look: under the

@@ -152,6 +152,7 @@ static void add_fields(struct perfmon_profile_node *to, const struct pm_node_par
 	PM_COUNT32(to->dropped_counts, from->dropped_counts);
 	PM_COUNT32(to->defects, from->defects);
 	PM_COUNT32(to->spilled, from->spilled);
+	PM_ADD(to->parts, from->parts);
 	add_threads(to, part, ticks);
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
 		if (from->histogram[i])

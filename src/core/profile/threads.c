@@ -18,22 +18,24 @@ static bool take_node(const unsigned char *from, struct perfmon_profile_node *no
 		      size_t size, unsigned int most, unsigned int *tries,
 		      uint64_t *looks)
 {
-	const uint64_t *sequence =
-		&((const struct perfmon_profile_node *)(const void *)from)->sequence;
+	const struct perfmon_profile_node *read = (const void *)from;
 	unsigned int attempt;
 	uint64_t before;
+	uint32_t parts;
 
 	for (attempt = 0;; attempt++) {
 		++*looks;
 		/* Pairs with the writer's release store of the even sequence. */
-		before = __atomic_load_n(sequence, __ATOMIC_ACQUIRE);
+		before = __atomic_load_n(&read->sequence, __ATOMIC_ACQUIRE);
+		parts = __atomic_load_n(&read->parts, __ATOMIC_ACQUIRE);
 		pm_walk_copy(node, from, size);
 		node->sequence = before;
 		/* Orders the copy before the second load. Pairs with the writer's
 		 * store-store fence after the odd sequence. */
 		PM_WALK_FENCE();
 		if (!(before & 1) &&
-		    __atomic_load_n(sequence, __ATOMIC_RELAXED) == before)
+		    __atomic_load_n(&read->parts, __ATOMIC_RELAXED) == parts &&
+		    __atomic_load_n(&read->sequence, __ATOMIC_RELAXED) == before)
 			return true;
 		if (attempt >= most || !*tries)
 			return false;
@@ -50,13 +52,18 @@ static bool read_node(const struct pm_snapshot_file *file, uint64_t at,
 		      uint64_t *looks)
 {
 	const uint64_t place = at + offsetof(struct perfmon_profile_node, sequence);
+	const uint64_t parts = at + offsetof(struct perfmon_profile_node, parts);
+	uint32_t parts_before, parts_after;
 	unsigned int attempt;
 	uint64_t before, after;
 
 	for (attempt = 0;; attempt++) {
 		++*looks;
 		if (!pm_walk_read_whole(file, &before, sizeof(before), place) ||
+		    !pm_walk_read_whole(file, &parts_before, sizeof(parts_before),
+					parts) ||
 		    !pm_walk_read_whole(file, node, size, at) ||
+		    !pm_walk_read_whole(file, &parts_after, sizeof(parts_after), parts) ||
 		    !pm_walk_read_whole(file, &after, sizeof(after), place)) {
 			pm_walk_copy(node, from, size);
 			return false;
@@ -65,7 +72,7 @@ static bool read_node(const struct pm_snapshot_file *file, uint64_t at,
 		/*
 		 * As in take_node(). Each read is a system call, so no order is needed.
 		 */
-		if (!(before & 1) && before == after)
+		if (!(before & 1) && before == after && parts_before == parts_after)
 			return true;
 		if (attempt >= most || !*tries)
 			return false;

@@ -33,14 +33,11 @@ void pm_region_record_name(const struct perfmon_region *region)
 	pm_profile_publish();
 }
 
-struct perfmon_region *pm_region_of_name(const char *name)
+static struct perfmon_region *of_name(const char *name, bool filtered)
 {
-	struct perfmon_region *region;
+	struct perfmon_region *region = pm_registry_find(name);
 	struct pm_still still;
 
-	if (!name)
-		return NULL;
-	region = pm_registry_find(name);
 	if (region)
 		return region;
 	pm_kernel_still_begin(&still);
@@ -48,7 +45,9 @@ struct perfmon_region *pm_region_of_name(const char *name)
 		region = pm_registry_find(name);
 		if (!region) {
 			region = pm_registry_add(
-				name, pm_options_leave_out(&pm_regions.options, name));
+				name,
+				filtered &&
+					pm_options_leave_out(&pm_regions.options, name));
 			if (region)
 				pm_region_record_name(region);
 		}
@@ -56,6 +55,16 @@ struct perfmon_region *pm_region_of_name(const char *name)
 	}
 	pm_kernel_still_end(&still);
 	return region;
+}
+
+struct perfmon_region *pm_region_of_name(const char *name)
+{
+	return name ? of_name(name, true) : NULL;
+}
+
+struct perfmon_region *pm_region_of_quantity(const char *name)
+{
+	return of_name(name, false);
 }
 
 bool pm_region_is_registered(uint64_t key)

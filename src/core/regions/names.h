@@ -21,6 +21,9 @@ void pm_region_record_name(const struct perfmon_region *region);
  * PM_LOCK_REGIONS for a new one. */
 struct perfmon_region *pm_region_of_name(const char *name);
 
+/* The same for a quantity, whose name no filter leaves out. */
+struct perfmon_region *pm_region_of_quantity(const char *name);
+
 /* Returns whether a region of KEY is registered. A program may pass any KEY. No id has
  * the key PERFMON_REGION_KEY_QUIET_. */
 bool pm_region_is_registered(uint64_t key);

@@ -59,17 +59,17 @@ static void note_outside(const char *name)
 /* Returns the key of QUANTITY as a sum; 0 without a name, or memory. */
 static uint64_t key_of(struct perfmon_quantity *quantity)
 {
-	bool has_unit = quantity->unit && *quantity->unit;
 	char name[PM_REGION_NAME_MAX + 1];
 	const struct perfmon_region *known;
 	uint64_t key = PM_GET(quantity->key);
 
 	if (key && pm_region_is_registered(key - PM_REGION_KEY(PM_QUANTITY)))
 		return key;
-	if (snprintf(name, sizeof(name), has_unit ? "%s [%s]" : "%s", quantity->name,
-		     quantity->unit) < 0)
+	/* A name that ends in brackets is that of a quantity, and no region's. */
+	if (snprintf(name, sizeof(name), "%s [%s]", quantity->name,
+		     quantity->unit ? quantity->unit : "") < 0)
 		return 0;
-	known = pm_region_of_name(name);
+	known = pm_region_of_quantity(name);
 	if (!known)
 		return 0;
 	key = known->key + PM_REGION_KEY(PM_QUANTITY);

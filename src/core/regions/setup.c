@@ -23,6 +23,7 @@
 #include "core/regions/registry.h"
 #include "core/regions/run_note.h"
 #include "core/regions/state.h"
+#include "core/regions/tasks.h"
 #include "core/regions/thread.h"
 #include "core/regions/unmatched.h"
 #include "core/report/model/metric.h"
@@ -39,6 +40,7 @@ static void publish(void)
 	bool plain = !pm_region_general.fence && !pm_region_general.monotonic &&
 		     !pm_region_general.generation;
 
+	PM_PUT(pm_region_general.special, !plain || pm_region_general.stride || pm_region_general.filters);
 	pm_regions.was_armed = pm_regions.was_armed || !disarms;
 	if (pm_regions.phase != PM_REGIONS_READY)
 		return;
@@ -260,6 +262,7 @@ static void in_child(bool prepared)
 	pm_aggregate_forget();
 	pm_unmatched_forget();
 	pm_recycle_forget();
+	pm_tasks_forget();
 	pm_regions.plan.record = NULL;
 	if (pm_regions.phase == PM_REGIONS_READY)
 		pm_regions_set_phase(PM_REGIONS_NEW);

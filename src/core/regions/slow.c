@@ -372,10 +372,9 @@ static bool is_left_out(uint32_t depth)
 	       pm_regions.options.depth < PERFMON_PROFILE_DEPTH_MAX;
 }
 
-/* Adds a path of the calling thread below PARENT, at DEPTH. Returns NULL, or the count of
- * lost visits if it failed. More room, and a new stride, need the lock. */
-static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *parent,
-			  uint64_t region_key, uint32_t depth)
+/* More room, and a new stride, need the lock. */
+uint64_t *pm_slow_add_path(struct pm_thread_block *block, const struct pm_frame *parent,
+			   uint64_t region_key, uint32_t depth)
 {
 	struct pm_thread *thread = block->thread;
 	bool shared = pm_region_general.stride ||
@@ -435,7 +434,7 @@ static bool find_path(struct pm_thread_block *block, struct pm_frame *frame,
 	else if (pm_thread_busy)
 		lost = &record->lost_in_handler;
 	else if (!pm_thread_path(block, parent->path_key + region_key))
-		lost = add_path(block, parent, region_key, depth);
+		lost = pm_slow_add_path(block, parent, region_key, depth);
 	if (lost)
 		overflow(block, frame, region_key, lost);
 found:
@@ -517,7 +516,7 @@ static void keep_adoption(const struct pm_thread_block *block, struct pm_frame *
 	to->cpu = (from->cpu & ((UINT64_C(1) << PM_ADOPTED_OUTER) - 1)) |
 		  outer << PM_ADOPTED_OUTER;
 	to->epoch = block->epoch;
-	to->region_key = PM_ADOPTED_KEY;
+	to->region_key = pm_key_is_task(from->region_key) ? PM_TASK_KEY : PM_ADOPTED_KEY;
 	PM_PUT(to->node, node);
 }
 

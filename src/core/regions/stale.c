@@ -119,21 +119,19 @@ static bool sample_all(const struct pm_thread_block *block, struct pm_frame *fra
 	return true;
 }
 
-void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame,
-			   struct perfmon_profile_node *node)
+bool pm_stale_begin(struct pm_thread_block *block, struct pm_frame *frame)
 {
 	struct pm_whole whole = {.known = 0};
 	uint32_t i, all = block->counters < 32 ? (1u << block->counters) - 1 : UINT32_MAX;
 	int tries;
 
-	block->in_slow = 1;
 	frame->epoch = 0;
 	pm_stale_save(block, pm_frame_at(frame, block->frame_size, -1));
 	for (tries = 0; tries < TRIES && refresh(block, &whole); tries++) {
 		frame->start = pm_clock_ticks();
 		if (sample_all(block, frame)) {
 			frame->epoch = block->epoch;
-			goto out;
+			return whole.changed;
 		}
 	}
 	pm_stale_read(block, pm_clock_ticks(), &whole);
@@ -147,8 +145,14 @@ void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame
 	/* Stores the plan's generation in an epoch that no block has. */
 	frame->epoch = PM_EPOCH(PM_EPOCH_GENERATION(block->epoch));
 	frame->start = pm_clock_ticks();
-out:
-	if (whole.changed)
+	return whole.changed;
+}
+
+void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame,
+			   struct perfmon_profile_node *node)
+{
+	block->in_slow = 1;
+	if (pm_stale_begin(block, frame))
 		PM_COUNT32(node->retries, 1);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	PM_PUT(frame->node, node);
@@ -218,68 +222,126 @@ static uint64_t missed(const struct one *begin, const struct pm_whole *end, uint
 	return lost < on_cpu_ns ? lost : on_cpu_ns;
 }
 
-void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
+/* What ends now of a visit: all of it, or a part. */
+struct end {
+	const struct pm_whole *whole;
+	uint64_t ticks; /* since its BEGIN, or since it was resumed */
+	uint64_t enabled_ns;
+	uint32_t known;
+	bool same_plan;
+};
+
+static struct end end_of(const struct pm_thread_block *block,
+			 const struct pm_frame *frame, uint64_t now,
+			 const struct pm_whole *whole)
 {
-	struct perfmon_profile_node *node = frame->node;
-	struct pm_whole end = {.known = 0};
+	struct end end = {.whole = whole, .ticks = now - frame->start};
+	uint64_t wall_ns;
+
 	/* Without counters a frame has no epoch. */
-	bool same_plan = !block->counters || PM_EPOCH_GENERATION(frame->epoch) ==
-						     PM_EPOCH_GENERATION(block->epoch);
-	struct perfmon_profile_stride *stride =
-		pm_region_general.stride ? pm_node_stride(node, block->columns) : NULL;
-	bool saved = block->counters && frame->epoch != block->epoch;
-	uint64_t ticks, wall_ns, enabled_ns, sequence, worth;
-	uint32_t i, known;
-
-	block->in_slow = 1;
-	ticks = pm_clock_ticks();
-	pm_stale_save(block, frame);
-	pm_stale_read(block, ticks, &end);
-	known = same_plan ? end.known & ~frame->unknown : 0;
+	end.same_plan = !block->counters || PM_EPOCH_GENERATION(frame->epoch) ==
+						    PM_EPOCH_GENERATION(block->epoch);
+	end.known = end.same_plan ? whole->known & ~frame->unknown : 0;
 	/* A clock that differs between CPUs may have gone backwards. */
-	ticks = (int64_t)(ticks - frame->start) < 0 ? 0 : ticks - frame->start;
-	wall_ns = (uint64_t)pm_clock_ticks_ns((double)ticks);
-	enabled_ns = on_cpu(block, frame, &end, known, wall_ns);
+	if ((int64_t)end.ticks < 0)
+		end.ticks = 0;
+	wall_ns = (uint64_t)pm_clock_ticks_ns((double)end.ticks);
+	end.enabled_ns = on_cpu(block, frame, whole, end.known, wall_ns);
+	return end;
+}
 
-	PM_PUT(frame->node, NULL);
-	sequence = pm_node_open(node);
-	pm_node_add_time(node, ticks);
-	if (stride)
-		pm_stride_add_time(node, stride, ticks);
-	worth = stride ? stride->worth : 1;
-	PM_ADD(node->off_cpu_ns, (wall_ns - enabled_ns) * worth);
-	/* In a saved frame a page changed during an inner visit, which counted the cost
-	 * of that. */
-	if (end.changed || (saved && !frame->whole))
-		PM_COUNT32(node->retries, 1);
-	if (end.by_call || frame->whole)
-		PM_COUNT32(node->fallback_reads, 1);
-	if (frame->cpu != *block->cpu)
-		PM_COUNT32(node->migrations, 1);
-	if (!same_plan)
+/* Adds all but the time to the open NODE of the visit at FRAME. */
+static void add_counts(const struct pm_thread_block *block, const struct pm_frame *frame,
+		       struct perfmon_profile_node *node, const struct end *end,
+		       struct perfmon_profile_stride *stride)
+{
+	uint64_t wall_ns = (uint64_t)pm_clock_ticks_ns((double)end->ticks);
+	uint64_t worth = stride ? stride->worth : 1;
+	uint32_t known = end->known;
+
+	PM_ADD(node->off_cpu_ns, (wall_ns - end->enabled_ns) * worth);
+	if (!end->same_plan)
 		PM_COUNT32(node->dropped_counts, 1);
-	for (i = 0; i < block->counters; i++) {
+	for (uint32_t i = 0; i < block->counters; i++) {
 		struct perfmon_profile_count *count = &node->count[i];
 		struct one begin = at_begin(block, frame, i);
-		int64_t difference = (int64_t)(end.value[i] - begin.value);
+		int64_t difference = (int64_t)(end->whole->value[i] - begin.value);
 
 		if (known >> i & 1 && difference < 0) {
 			PM_COUNT32(node->defects, 1);
 			known &= ~(1u << i);
 		}
 		if (!(known >> i & 1)) {
-			PM_ADD(count->lost_ns, enabled_ns * worth);
+			PM_ADD(count->lost_ns, end->enabled_ns * worth);
 			continue;
 		}
 		PM_ADD(count->sum, (uint64_t)difference);
 		if (stride)
 			pm_stride_add_count(node, stride, i, difference);
-		PM_ADD(count->lost_ns, missed(&begin, &end, i, enabled_ns) * worth);
+		PM_ADD(count->lost_ns,
+		       missed(&begin, end->whole, i, end->enabled_ns) * worth);
 	}
+}
+
+static struct perfmon_profile_stride *stride_of(const struct pm_thread_block *block,
+						const struct perfmon_profile_node *node)
+{
+	return pm_region_general.stride ? pm_node_stride(node, block->columns) : NULL;
+}
+
+void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
+{
+	struct perfmon_profile_node *node = frame->node;
+	struct pm_whole whole = {.known = 0};
+	struct perfmon_profile_stride *stride = stride_of(block, node);
+	bool saved = block->counters && frame->epoch != block->epoch;
+	uint64_t now, sequence, earlier = pm_frame_earlier(frame);
+	struct end end;
+
+	block->in_slow = 1;
+	now = pm_clock_ticks();
+	pm_stale_save(block, frame);
+	pm_stale_read(block, now, &whole);
+	end = end_of(block, frame, now, &whole);
+
+	PM_PUT(frame->node, NULL);
+	sequence = pm_node_open(node);
+	pm_node_add_time(node, end.ticks + earlier);
+	if (stride)
+		pm_stride_add_time(node, stride, end.ticks + earlier);
+	/* Its earlier parts are in the sums of the threads that they ran on. */
+	if (earlier)
+		PM_ADD(node->time_ticks, -(earlier * (stride ? stride->worth : 1)));
+	/* In a saved frame a page changed during an inner visit, which counted the cost
+	 * of that. */
+	if (whole.changed || (saved && !frame->whole))
+		PM_COUNT32(node->retries, 1);
+	if (whole.by_call || frame->whole)
+		PM_COUNT32(node->fallback_reads, 1);
+	if (!pm_frame_is_resumed(frame) && frame->cpu != *block->cpu)
+		PM_COUNT32(node->migrations, 1);
+	add_counts(block, frame, node, &end, stride);
 	pm_node_close(node, sequence);
 	if (stride && pm_region_stride_is_due(block, node))
 		pm_region_stride_look(block, node);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
 	block->top = frame;
+}
+
+uint64_t pm_stale_part(struct pm_thread_block *block, const struct pm_frame *frame,
+		       uint64_t now, const struct pm_whole *whole)
+{
+	struct perfmon_profile_node *node = frame->node;
+	struct perfmon_profile_stride *stride = stride_of(block, node);
+	struct end end = end_of(block, frame, now, whole);
+	uint64_t sequence = pm_node_open(node);
+
+	PM_ADD_64(node->time_ticks, end.ticks * (stride ? stride->worth : 1));
+	/* Sums of squares of parts do not tell how far off the whole may be. */
+	if (stride)
+		PM_PUT(node->flags, node->flags | PERFMON_PROFILE_NODE_UNMEASURED);
+	add_counts(block, frame, node, &end, stride);
+	pm_node_close_part(node, sequence);
+	return end.ticks;
 }

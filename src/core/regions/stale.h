@@ -28,4 +28,13 @@ void pm_stale_save(struct pm_thread_block *block, struct pm_frame *top);
  * saved. */
 void pm_stale_read(struct pm_thread_block *block, uint64_t ticks, struct pm_whole *whole);
 
+/* Reads the counters and the clock into FRAME, which begins here. Returns whether some page has
+ * changed. */
+bool pm_stale_begin(struct pm_thread_block *block, struct pm_frame *frame);
+
+/* Adds what passed from the BEGIN of FRAME's visit, or since it was resumed, to its node: a visit that is
+ * suspended NOW, when the counters were WHOLE. Returns the ticks. All frames have their views saved. */
+uint64_t pm_stale_part(struct pm_thread_block *block, const struct pm_frame *frame,
+		       uint64_t now, const struct pm_whole *whole);
+
 #endif

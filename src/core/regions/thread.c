@@ -122,8 +122,8 @@ static struct pm_thread_block *give_thread(struct pm_thread *thread)
 	return block;
 }
 
-/* The parts of a block, by their offsets: the block with its views, the caches of names and of
- * paths that are handed on, the table of paths, the stack of frames and the keys of visits below
+/* The parts of a block, by their offsets: the block with its views, the caches of names, of
+ * paths that are handed on and of the places of tasks, the table of paths, the stack of frames and the keys of visits below
  * the deepest level. A thread with few paths and little nesting touches one page. */
 struct layout {
 	size_t name_cache, adopted, handed_on, entries, frames, overflow, size;
@@ -138,7 +138,8 @@ static struct layout layout_for(uint32_t counters)
 				 64);
 	at.adopted = at.name_cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
 	at.handed_on = at.adopted + PM_ADOPTED_CACHE * sizeof(struct pm_adopted);
-	at.entries = at.handed_on + PM_ADOPTED_CACHE * sizeof(struct pm_handed_on);
+	at.entries = at.handed_on + PM_ADOPTED_CACHE * (sizeof(struct pm_handed_on) +
+							sizeof(struct pm_task_place));
 	at.frames = at.entries + (sizeof(struct pm_path_entry) << ENTRIES_FIRST_LOG2);
 	at.overflow = at.frames + PM_FRAMES * pm_frame_size(counters);
 	at.size = round_up(at.overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t),

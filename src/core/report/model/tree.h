@@ -166,7 +166,8 @@ double pm_report_error(double sum, double squares, double cubes, double measured
 /* Returns whether NODE has times and counts: of visits, or of those of threads that adopted it. */
 static inline bool pm_report_has_values(const struct pm_report_node *node)
 {
-	return node->measured > 0 || (node->is_team && node->time_ticks);
+	/* Without a visit it may have parts of those that were suspended. */
+	return node->measured > 0 || node->time_ticks;
 }
 
 /* Returns the name of NODE's region. */

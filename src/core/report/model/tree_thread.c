@@ -281,7 +281,7 @@ static struct worth worth_of(const struct pm_snapshot *s,
 		       from->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
 		       (w.share.stride && is_adopted(from));
 	w.time_ns = w.share.weight * pm_snapshot_ns(s, (double)from->time_ticks);
-	if (is_adopted(from))
+	if (!w.share.measured)
 		w.on_cpu_ns = fmax(0, w.time_ns - (double)from->off_cpu_ns);
 	/* The counts' time base is that of the visits that were counted. */
 	if (w.share.measured) {

@@ -59,7 +59,7 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 		return v;
 	}
 	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
-	if ((!c.measured && !(n->is_team && c.sum)) ||
+	if ((!c.measured && !(n->time_ticks && c.sum)) ||
 	    (!c.sum && (e->kernel_only || v.coverage < CLOCKS_APART))) {
 		v.state = PM_NOT_COUNTED;
 		return v;

@@ -1,0 +1,736 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The calls of perfmon/task.h. A task that runs is an adoption on the thread's stack (adopt.h), of the
+ * path that it began at, with its visits behind it. When it is suspended, each visit adds its part to its
+ * node in this thread, and its region and its ticks so far go to the task's memory (tasks.h). When it
+ * goes on, its visits begin anew at their nodes in that thread, as parts. Only the END of a visit counts
+ * it, with the ticks of all parts: such an END goes the slow way, since no CPU is that of the frame.
+ */
+#include "perfmon/task.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "core/api/export.h"
+#include "core/kernel/clock.h"
+#include "core/kernel/kernel.h"
+#include "core/profile/profile.h"
+#include "core/regions/adopt.h"
+#include "core/regions/names.h"
+#include "core/regions/paths.h"
+#include "core/regions/slow.h"
+#include "core/regions/stale.h"
+#include "core/regions/state.h"
+#include "core/regions/tasks.h"
+#include "core/regions/thread.h"
+#include "fastpath/fastpath.h"
+
+#define likely(condition)   __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+#define INLINE		    static inline __attribute__((always_inline))
+
+/* The id of a task that counts nothing: regions were disarmed when it began, or there was no memory. */
+#define NOTHING UINT64_MAX
+
+/* The most reasons of lost calls. */
+#define NOTES 16
+
+/* What one call of this file works on. */
+struct call {
+	struct pm_thread_block *block;
+	struct pm_frame *top;
+};
+
+/* Counts a call as lost, for a REASON that is said once, and returns ERR. */
+__attribute__((cold, noinline)) static int lost(const char *reason, int err)
+{
+	static const char *noted[NOTES];
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_still still;
+	uint32_t i = 0;
+
+	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
+		return err;
+	if (block->alive)
+		PM_ADD(block->thread->record->lost_other, 1);
+	pm_kernel_still_begin(&still);
+	if (pm_regions_try_lock()) {
+		while (i < NOTES && noted[i] && noted[i] != reason)
+			i++;
+		if (i < NOTES && !noted[i]) {
+			noted[i] = reason;
+			pm_profile_note(reason);
+		}
+		pm_regions_release();
+	}
+	pm_kernel_still_end(&still);
+	return err;
+}
+
+#define LOST(call, why, err)                                                             \
+	lost("perfmon_task_" call "() was called for a task that " why                   \
+	     ": the call changed nothing",                                               \
+	     err)
+#define UNKNOWN(call, task)                                                              \
+	(!(task) || !(task)->id                                                          \
+		 ? LOST(call, "was never begun", -EINVAL)                                \
+		 : LOST(call, "has ended, or is of another process", -ESTALE))
+
+/* Closes the thread's stack. Returns 0 or a negative errno, with no block if there is nothing to do. */
+INLINE int close_stack(struct call *call)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_frame *top = block->top;
+	int err = 0;
+
+	if (likely(top) &&
+	    likely(block->arm_generation == PM_GET(pm_region_general.generation))) {
+		block->top = NULL;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	} else {
+		block = pm_adopt_close(&top, &err);
+	}
+	call->block = block;
+	call->top = top;
+	return err;
+}
+
+INLINE int open_stack(const struct call *call, int err)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	call->block->in_slow = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	call->block->top = call->top;
+	return err;
+}
+
+/* The short ways below are compiled for the frequent numbers of counters and once more for all others. */
+#define FORMS(X, name)                                                                   \
+	X(name, 0, 0)                                                                    \
+	X(name, 1, 1)                                                                    \
+	X(name, 2, 2)                                                                    \
+	X(name, any, block->counters)
+
+#define FORM(name, suffix, count)                                                        \
+	__attribute__((noinline)) static int name##_##suffix(                            \
+		struct pm_thread_block *block, const struct perfmon_task *begun)         \
+	{                                                                                \
+		return name(block, begun, count);                                        \
+	}
+
+#define CHOOSE(name, block, begun)                                                       \
+	((block)->counters == 0	  ? name##_0(block, begun)                               \
+	 : (block)->counters == 1 ? name##_1(block, begun)                               \
+	 : (block)->counters == 2 ? name##_2(block, begun)                               \
+				  : name##_any(block, begun))
+
+static inline uint64_t now(void)
+{
+	return pm_region_general.monotonic ? pm_clock_ticks() : perfmon_arch_timestamp();
+}
+
+/* Samples the counters of BLOCK into those of a frame. Returns false if a page changes. */
+INLINE bool sample(const struct pm_thread_block *block, struct pm_frame_counter *counter)
+{
+	if (unlikely(pm_region_general.fence))
+		perfmon_arch_fence();
+	for (uint32_t i = 0; i < block->counters; i++)
+		if (unlikely(perfmon_view_sample(&block->view[i], &counter[i].raw)))
+			return false;
+	return true;
+}
+
+/* --- going on --------------------------------------------------------------------------- */
+
+static bool has_adoption(const struct pm_thread_block *block, const struct pm_frame *top)
+{
+	struct pm_frame *at = block->first;
+
+	while (at != top && !pm_key_is_adopted(at->region_key))
+		at = pm_frame_at(at, block->frame_size, 1);
+	return at != top;
+}
+
+/* Finds where the thread is below PATH at the call's top, and keeps it in *PLACE. What is apart depends
+ * on all frames: then it is kept only where these are visits alone, which their number and the
+ * innermost path tell. */
+__attribute__((noinline)) static int find_place(const struct call *call, uint64_t path,
+						struct pm_task_place *place)
+{
+	const struct pm_thread_block *block = call->block;
+	struct perfmon_token token = {.path = path};
+	int err = pm_adopt_find(call->block, call->top, &token, &place->adopted);
+
+	place->frame = err ? 0 : (uintptr_t)call->top;
+	place->below = pm_frame_at(call->top, block->frame_size, -1)->path_key;
+	place->adopted.path = path;
+	if (!err && (place->adopted.cpu >> PM_ADOPTED_OUTER) + 1 !=
+			    pm_frame_number(block, call->top))
+		place->frame = has_adoption(block, call->top) ? 0 : place->frame | 1;
+	return err;
+}
+
+/* Returns where the thread keeps its place below PATH, inside of the path BELOW. */
+static inline struct pm_task_place *place_for(const struct pm_thread_block *block,
+					      uint64_t path, uint64_t below)
+{
+	return (struct pm_task_place *)(void *)(block->handed_on + PM_ADOPTED_CACHE) +
+	       ((path ^ below >> 40) & (PM_ADOPTED_CACHE - 1));
+}
+
+static inline bool is_place_of(const struct pm_task_place *place, uint64_t path,
+			       uint64_t below, uintptr_t frame)
+{
+	return place->frame == frame && place->below == below &&
+	       place->adopted.path == path;
+}
+
+/* Enters the task's path: an adoption at the call's top. */
+static int enter(struct call *call, uint64_t path)
+{
+	struct pm_thread_block *block = call->block;
+	struct pm_frame *frame = call->top;
+	uint64_t below = pm_frame_at(frame, block->frame_size, -1)->path_key;
+	struct pm_task_place *place = place_for(block, path, below);
+	int err;
+
+	if (!is_place_of(place, path, below, (uintptr_t)frame) &&
+	    !is_place_of(place, path, below, (uintptr_t)frame | 1)) {
+		err = find_place(call, path, place);
+		if (err)
+			return err;
+	}
+	call->top = pm_adopt_enter(block, frame, &place->adopted, PM_TASK_KEY);
+	return 0;
+}
+
+/* Returns the entry of REGION_KEY below PARENT, at DEPTH, or NULL if it cannot be added. */
+__attribute__((noinline)) static struct pm_path_entry *
+add_path(struct pm_thread_block *block, const struct pm_frame *parent,
+	 uint64_t region_key, uint32_t depth)
+{
+	uint64_t key = parent->path_key + region_key, *lost_visits;
+	struct pm_path_entry *entry = pm_thread_path(block, key);
+
+	if (entry || depth > PERFMON_PROFILE_DEPTH_MAX)
+		return entry;
+	lost_visits = pm_slow_add_path(block, parent, region_key, depth);
+	if (lost_visits)
+		__atomic_fetch_add(lost_visits, 1, __ATOMIC_RELAXED);
+	return lost_visits ? NULL : pm_thread_path(block, key);
+}
+
+INLINE struct pm_path_entry *path_of(struct pm_thread_block *block,
+				     const struct pm_frame *parent, uint64_t region_key,
+				     uint32_t depth)
+{
+	uint64_t key = parent->path_key + region_key;
+	struct pm_path_entry *entry = block->entries + (key >> block->entry_shift);
+
+	return likely(entry->key == key) ? entry
+					 : add_path(block, parent, region_key, depth);
+}
+
+/* Puts visit NUMBER of TASK on FRAME, but for what BEGIN reads and its node, which *NODE gets. */
+INLINE bool put_back(struct pm_thread_block *block, struct pm_frame *frame,
+		     struct pm_task *task, uint32_t number, uint32_t level)
+{
+	struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
+	struct pm_task_visit *visit = pm_task_visit(task, number);
+	struct pm_path_entry *entry =
+		path_of(block, parent, visit->region_key, level + number + 1);
+
+	/* Here its path may have turned out too short. */
+	if (unlikely(!entry || !entry->node))
+		return false;
+	frame->region_key = visit->region_key;
+	frame->left_out = 0;
+	frame->path_key = entry->path_key;
+	frame->cpu = PM_FRAME_RESUMED | (uint64_t)(uintptr_t)&visit->ticks;
+	if (unlikely(visit->ticks == UINT64_MAX))
+		frame->cpu = PM_FRAME_SKIPPED;
+	/* For open_visits(). */
+	frame->start = (uint64_t)(uintptr_t)entry->node;
+	return true;
+}
+
+/* Opens the visits from FIRST up to the call's top, which put_back() has prepared: all of them begin
+ * now. */
+INLINE void open_visits(const struct call *call, struct pm_frame *first)
+{
+	struct pm_thread_block *block = call->block;
+	size_t size = block->frame_size;
+	struct perfmon_profile_node *node = (void *)(uintptr_t)first->start;
+	struct pm_frame *frame = first;
+	uint64_t start = now();
+
+	first->start = start;
+	first->epoch = block->epoch;
+	if (unlikely(!sample(block, first->counter)) && pm_stale_begin(block, first))
+		PM_COUNT32(node->retries, 1);
+	for (;;) {
+		PM_ADD_64(node->entered, 1);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		PM_PUT(frame->node, node);
+		frame = pm_frame_at(frame, size, 1);
+		if (likely(frame == call->top))
+			return;
+		node = (void *)(uintptr_t)frame->start;
+		frame->start = first->start;
+		frame->epoch = first->epoch;
+		frame->whole = first->whole;
+		frame->unknown = first->unknown;
+		for (uint32_t i = 0; i < block->counters; i++)
+			frame->counter[i] = first->counter[i];
+	}
+}
+
+/* Puts the visits of TASK back on the call's stack, behind its adoption. */
+INLINE void put_all_back(struct call *call, struct pm_task *task)
+{
+	struct pm_thread_block *block = call->block;
+	struct pm_frame *first = call->top;
+	uint32_t level = (uint32_t)pm_frame_at(first, block->frame_size, -1)->cpu &
+			 PM_ADOPTED_DEPTH;
+	uint32_t count = task->count;
+
+	if (!count)
+		return;
+	if (unlikely(task->armed != block->arm_generation)) {
+		PM_ADD(block->thread->record->lost_other, count);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (unlikely(!put_back(block, call->top, task, i, level)))
+			break;
+		call->top = pm_frame_at(call->top, block->frame_size, 1);
+	}
+	if (likely(call->top != first))
+		open_visits(call, first);
+}
+
+INLINE void runs(const struct call *call, struct pm_task *task)
+{
+	struct pm_thread *thread = call->block->thread;
+
+	task->outer = thread->task;
+	thread->task = task;
+}
+
+PM_EXPORT int perfmon_task_begin(struct perfmon_task *begun)
+{
+	struct perfmon_token here;
+	struct pm_task *task;
+	struct call call;
+	int err;
+
+	if (!begun)
+		return LOST("begin", "is NULL", -EINVAL);
+	begun->id = NOTHING;
+	err = perfmon_region_token(&here) ?: close_stack(&call);
+	if (err || !call.block)
+		return err;
+	task = pm_task_make();
+	if (!task)
+		return open_stack(&call, -ENOMEM);
+	err = enter(&call, here.path);
+	if (err) {
+		pm_task_free(task);
+		return open_stack(&call, err);
+	}
+	task->path = here.path;
+	runs(&call, task);
+	begun->id = task->id;
+	return open_stack(&call, 0);
+}
+
+__attribute__((noinline)) static int resume_slowly(const struct perfmon_task *begun)
+{
+	uint64_t id = begun ? begun->id : 0;
+	uint32_t state = PM_TASK_SUSPENDED;
+	struct pm_task *task = pm_task_at(id);
+	struct call call;
+	int err;
+
+	if (unlikely(!task))
+		return id == NOTHING ? 0 : UNKNOWN("resume", begun);
+	err = close_stack(&call);
+	if (unlikely(err || !call.block))
+		return err;
+	if (unlikely(!__atomic_compare_exchange_n(&task->state, &state, PM_TASK_RUNS,
+						  false, __ATOMIC_ACQUIRE,
+						  __ATOMIC_RELAXED))) {
+		open_stack(&call, 0);
+		return LOST("resume", "was not suspended", -EALREADY);
+	}
+	err = enter(&call, task->path);
+	if (unlikely(err)) {
+		PM_ADD(call.block->thread->record->lost_other, 1);
+		__atomic_store_n(&task->state, PM_TASK_SUSPENDED, __ATOMIC_RELEASE);
+		return open_stack(&call, err);
+	}
+	runs(&call, task);
+	put_all_back(&call, task);
+	return open_stack(&call, 0);
+}
+
+/* Reads what BEGIN reads into FRAME, which begins now. */
+INLINE void read_begin(struct pm_thread_block *block, struct pm_frame *frame,
+		       struct perfmon_profile_node *node, uint32_t counters)
+{
+	frame->start = perfmon_arch_timestamp();
+	frame->epoch = block->epoch;
+	for (uint32_t i = 0; i < counters; i++) {
+		if (unlikely(perfmon_view_sample(&block->view[i],
+						 &frame->counter[i].raw))) {
+			if (pm_stale_begin(block, frame))
+				PM_COUNT32(node->retries, 1);
+			return;
+		}
+	}
+}
+
+/* The short way of a task with one visit open, whose thread is at a place that it knows. */
+INLINE int resume(struct pm_thread_block *block, const struct perfmon_task *begun,
+		  uint32_t counters)
+{
+	struct pm_frame *begin = block->top, *frame;
+	size_t size = pm_frame_size(counters);
+	struct pm_task *task = pm_task_at(begun->id);
+	const struct pm_task_place *place;
+	struct perfmon_profile_node *node;
+	const struct pm_path_entry *entry;
+	uint64_t below, key, region_key;
+
+	if (unlikely(!task))
+		return resume_slowly(begun);
+	/* Pairs with the release of the thread that suspended it. An exchange would cost a fifth of
+	 * this, and no two threads resume a task at a time. */
+	if (unlikely(__atomic_load_n(&task->state, __ATOMIC_ACQUIRE) !=
+		     PM_TASK_SUSPENDED))
+		return resume_slowly(begun);
+	if (unlikely(task->count != 1))
+		return resume_slowly(begun);
+	below = pm_frame_at(begin, size, -1)->path_key;
+	place = place_for(block, task->path, below);
+	if (unlikely(!is_place_of(place, task->path, below, (uintptr_t)begin)))
+		return resume_slowly(begun);
+	region_key = task->visit[0].region_key;
+	key = place->adopted.path_key + region_key;
+	entry = block->entries + (key >> block->entry_shift);
+	if (unlikely(entry->key != key))
+		return resume_slowly(begun);
+	__atomic_store_n(&task->state, PM_TASK_RUNS, __ATOMIC_RELAXED);
+	block->top = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	begin->region_key = PM_TASK_KEY;
+	begin->epoch = block->epoch;
+	begin->path_key = place->adopted.path_key;
+	begin->cpu = place->adopted.cpu;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	PM_PUT(begin->node, place->adopted.node);
+	frame = pm_frame_at(begin, size, 1);
+	frame->region_key = region_key;
+	frame->path_key = entry->path_key;
+	frame->cpu = PM_FRAME_RESUMED | (uint64_t)(uintptr_t)&task->visit[0].ticks;
+	node = entry->node;
+	PM_ADD_64(node->entered, 1);
+	task->outer = block->thread->task;
+	block->thread->task = task;
+	read_begin(block, frame, node, counters);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	PM_PUT(frame->node, node);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->top = pm_frame_at(frame, size, 1);
+	return 0;
+}
+
+FORMS(FORM, resume)
+
+PM_EXPORT int perfmon_task_resume(const struct perfmon_task *begun)
+{
+	struct pm_thread_block *block = pm_thread_block;
+
+	if (unlikely(!block->top || !begun || PM_GET(pm_region_general.special)))
+		return resume_slowly(begun);
+	return CHOOSE(resume, block, begun);
+}
+
+/* --- suspending ------------------------------------------------------------------------- */
+
+/* What is read when a task is suspended. */
+struct moment {
+	uint64_t ticks;
+	struct pm_whole whole; /* where views have changed, */
+	/* and else */
+	struct pm_frame_counter counter[PERFMON_PROFILE_COUNTERS_MAX];
+	bool stale;
+};
+
+/* Adds the part of the visit at FRAME up to the moment to its node. Returns its ticks. */
+INLINE uint64_t add_part(const struct pm_thread_block *block,
+			 const struct pm_frame *frame, const struct moment *moment)
+{
+	struct perfmon_profile_node *node = frame->node;
+	uint64_t ticks = moment->ticks - frame->start;
+	uint64_t sequence = pm_node_open(node);
+
+	/* The clocks of CPUs may differ. */
+	if (unlikely((int64_t)ticks < 0))
+		ticks = 0;
+	PM_ADD_64(node->time_ticks, ticks);
+	for (uint32_t i = 0; i < block->counters; i++) {
+		int64_t difference = perfmon_view_difference(
+			&block->view[i], moment->counter[i].raw, frame->counter[i].raw);
+
+		if (likely(difference >= 0))
+			PM_ADD_64(node->count[i].sum, difference);
+		else
+			PM_COUNT32(node->defects, 1);
+	}
+	pm_node_close_part(node, sequence);
+	return ticks;
+}
+
+/* Reads the counters as whole values: the views of the frames below the call's top are saved. */
+__attribute__((noinline)) static void read_whole(const struct call *call,
+						 struct moment *moment)
+{
+	moment->stale = true;
+	moment->whole = (struct pm_whole){.known = 0};
+	moment->ticks = pm_clock_ticks();
+	pm_stale_save(call->block, pm_frame_at(call->top, call->block->frame_size, -1));
+	pm_stale_read(call->block, moment->ticks, &moment->whole);
+}
+
+/* Returns the adoption of the innermost task, which must be the innermost of all, or NULL. *STALE is set
+ * if visits behind it have other views than the present ones. */
+INLINE struct pm_frame *find_begin(const struct call *call, bool *stale)
+{
+	const struct pm_thread_block *block = call->block;
+	struct pm_frame *frame = call->top;
+
+	for (;;) {
+		frame = pm_frame_at(frame, block->frame_size, -1);
+		if (pm_key_is_adopted(frame->region_key))
+			return pm_key_is_task(frame->region_key) ? frame : NULL;
+		if (unlikely(frame == block->frames))
+			return NULL;
+		*stale |= block->counters && frame->epoch != block->epoch;
+	}
+}
+
+/* Moves the visits behind BEGIN to TASK. */
+INLINE void take_off(const struct call *call, struct pm_frame *begin,
+		     struct pm_task *task, const struct moment *moment)
+{
+	struct pm_thread_block *block = call->block;
+	struct pm_frame *frame = begin;
+	uint32_t count = 0;
+
+	task->armed = block->arm_generation;
+	while ((frame = pm_frame_at(frame, block->frame_size, 1)) != call->top) {
+		struct pm_task_visit *visit = pm_task_visit(task, count);
+		uint64_t earlier = pm_frame_earlier(frame), ticks = UINT64_MAX;
+
+		PM_ADD_64(frame->node->entered, -1);
+		if (unlikely(frame->cpu == PM_FRAME_SKIPPED))
+			earlier = 0;
+		else if (unlikely(moment->stale))
+			ticks = pm_stale_part(block, frame, moment->ticks,
+					      &moment->whole);
+		else
+			ticks = add_part(block, frame, moment);
+		if (unlikely(!visit)) {
+			PM_ADD(block->thread->record->lost_no_memory, 1);
+			continue;
+		}
+		visit->region_key = frame->region_key;
+		visit->ticks = earlier + ticks;
+		count++;
+	}
+	task->count = count;
+}
+
+/* Closes the frames from the call's top to BEGIN, which becomes its top. */
+INLINE void close_frames(struct call *call, struct pm_frame *begin)
+{
+	struct pm_thread_block *block = call->block;
+
+	if (unlikely(pm_key_is_apart(begin->region_key)))
+		pm_adopt_leave_apart(block, begin);
+	while (call->top != begin) {
+		call->top = pm_frame_at(call->top, block->frame_size, -1);
+		PM_PUT(call->top->node, NULL);
+	}
+	block->thread->task = block->thread->task->outer;
+}
+
+__attribute__((noinline)) static int suspend_slowly(const struct perfmon_task *begun)
+{
+	uint64_t id = begun ? begun->id : 0;
+	struct pm_task *task = pm_task_at(id);
+	struct pm_frame *begin = NULL;
+	struct moment moment;
+	struct call call;
+	int err;
+
+	if (unlikely(!task))
+		return id == NOTHING ? 0 : UNKNOWN("suspend", begun);
+	err = close_stack(&call);
+	if (unlikely(err || !call.block))
+		return err;
+	moment.stale = pm_region_general.stride;
+	if (unlikely(!sample(call.block, moment.counter)))
+		moment.stale = true;
+	moment.ticks = now();
+	if (likely(call.block->thread->task == task))
+		begin = find_begin(&call, &moment.stale);
+	if (unlikely(!begin)) {
+		open_stack(&call, 0);
+		return LOST("suspend", "was not the innermost one of the thread",
+			    -ENOENT);
+	}
+	if (unlikely(moment.stale))
+		read_whole(&call, &moment);
+	take_off(&call, begin, task, &moment);
+	close_frames(&call, begin);
+	/* Pairs with the acquire of the thread that resumes it. */
+	__atomic_store_n(&task->state, PM_TASK_SUSPENDED, __ATOMIC_RELEASE);
+	return open_stack(&call, 0);
+}
+
+/* Stores in DIFFERENCE what each counter has counted since FRAME's visit began or was resumed. Returns
+ * false if that is not known at once. */
+INLINE bool sample_part(const struct pm_thread_block *block, const struct pm_frame *frame,
+			uint32_t counters, int64_t *difference)
+{
+	int64_t negative = 0;
+	uint64_t raw;
+
+	if (!counters)
+		return true;
+	if (unlikely(frame->epoch != block->epoch))
+		return false;
+	for (uint32_t i = 0; i < counters; i++) {
+		if (unlikely(perfmon_view_sample(&block->view[i], &raw)))
+			return false;
+		difference[i] = perfmon_view_difference(&block->view[i], raw,
+							frame->counter[i].raw);
+		negative |= difference[i];
+	}
+	return likely(negative >= 0);
+}
+
+/* The short way of a task with one visit open, whose views have not changed. */
+INLINE int suspend(struct pm_thread_block *block, const struct perfmon_task *begun,
+		   uint32_t counters)
+{
+	size_t size = pm_frame_size(counters);
+	struct pm_frame *top = block->top;
+	struct pm_frame *frame = pm_frame_at(top, size, -1);
+	struct pm_frame *begin = pm_frame_at(top, size, -2);
+	struct pm_task *task = block->thread->task;
+	int64_t difference[PERFMON_PROFILE_COUNTERS_MAX];
+	struct perfmon_profile_node *node;
+	uint64_t sequence, ticks;
+
+	if (unlikely(!task || task->id != begun->id))
+		return suspend_slowly(begun);
+	/* The inner one of two frames behind another may be the task's own. */
+	if (unlikely(begin->region_key != PM_TASK_KEY ||
+		     pm_key_is_adopted(frame->region_key)))
+		return suspend_slowly(begun);
+	block->top = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	ticks = perfmon_arch_timestamp() - frame->start;
+	if (unlikely(!sample_part(block, frame, counters, difference) ||
+		     (int64_t)ticks < 0)) {
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		block->top = top;
+		return suspend_slowly(begun);
+	}
+	node = frame->node;
+	PM_ADD_64(node->entered, -1);
+	PM_PUT(frame->node, NULL);
+	sequence = pm_node_open(node);
+	PM_ADD_64(node->time_ticks, ticks);
+	for (uint32_t i = 0; i < counters; i++)
+		PM_ADD_64(node->count[i].sum, difference[i]);
+	pm_node_close_part(node, sequence);
+	if (pm_frame_is_resumed(frame))
+		ticks += task->visit[0].ticks;
+	task->visit[0].ticks = ticks;
+	task->visit[0].region_key = frame->region_key;
+	task->count = 1;
+	task->armed = 0;
+	PM_PUT(begin->node, NULL);
+	block->thread->task = task->outer;
+	/* Pairs with the acquire of the thread that resumes it. */
+	__atomic_store_n(&task->state, PM_TASK_SUSPENDED, __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->top = begin;
+	return 0;
+}
+
+FORMS(FORM, suspend)
+
+PM_EXPORT int perfmon_task_suspend(const struct perfmon_task *begun)
+{
+	struct pm_thread_block *block = pm_thread_block;
+
+	if (unlikely(!block->top || !begun || PM_GET(pm_region_general.special)))
+		return suspend_slowly(begun);
+	return CHOOSE(suspend, block, begun);
+}
+
+/* --- ending ------------------------------------------------------------------------------ */
+
+/* Ends a task that runs on the calling thread. */
+static int end_here(struct call *call, struct pm_task *task)
+{
+	struct pm_thread_block *block = call->block;
+	struct pm_frame *begin = NULL, *frame = call->top;
+	bool stale = false;
+
+	if (block->thread->task == task)
+		begin = find_begin(call, &stale);
+	if (!begin)
+		return -ENOENT;
+	while ((frame = pm_frame_at(frame, block->frame_size, -1)) != begin)
+		PM_COUNT32(frame->node->mismatched_ends, 1);
+	close_frames(call, begin);
+	return 0;
+}
+
+PM_EXPORT int perfmon_task_end(struct perfmon_task *begun)
+{
+	uint64_t id = begun ? begun->id : 0;
+	uint32_t state = PM_TASK_SUSPENDED;
+	struct pm_task *task = pm_task_at(id);
+	struct call call;
+	int err;
+
+	if (!task) {
+		if (id != NOTHING)
+			return UNKNOWN("end", begun);
+		begun->id = 0;
+		return 0;
+	}
+	if (__atomic_compare_exchange_n(&task->state, &state, PM_TASK_RUNS, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		if (pm_thread_block->alive)
+			PM_ADD(pm_thread_block->thread->record->lost_other, task->count);
+	} else {
+		err = close_stack(&call);
+		if (err || !call.block)
+			return err;
+		err = open_stack(&call, end_here(&call, task));
+		if (err)
+			return LOST("end", "was not the innermost one of the thread",
+				    err);
+	}
+	pm_task_free(task);
+	begun->id = 0;
+	return 0;
+}
