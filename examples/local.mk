@@ -19,6 +19,11 @@ examples_sorting_LDADD = libperfmon.la
 noinst_PROGRAMS += examples/profile
 examples_profile_SOURCES = examples/profile.c
 examples_profile_LDADD = libperfmon.la
+noinst_PROGRAMS += examples/pool examples/loop
+examples_pool_SOURCES = examples/pool.c
+examples_pool_LDADD = libperfmon.la
+examples_loop_SOURCES = examples/loop.c
+examples_loop_LDADD = libperfmon.la
 # Where the compiler, and where the library is there.
 if HAVE_OPENMP
 noinst_PROGRAMS += examples/openmp
@@ -34,10 +39,11 @@ examples_googlebench_CPPFLAGS = $(AM_CPPFLAGS) $(BENCHMARK_CFLAGS)
 examples_googlebench_LDADD = libperfmon.la $(BENCHMARK_LIBS)
 # Installed with a Makefile of their own. An MPI program is compiled by MPI's compiler.
 examplesdir = $(docdir)/examples
-dist_examples_DATA = examples/Makefile examples/catch2.cc examples/cpus.c \
-	examples/googlebench.cc examples/harness.c examples/heat.c examples/heat.py examples/matmul.c \
-	examples/nanobench.cc examples/openmp.c examples/plate.f90 examples/profile.c \
-	examples/ranks.c examples/sorting.cc examples/stream.c examples/strips.F90
+dist_examples_DATA = examples/Makefile examples/async.cc examples/catch2.cc examples/coroutines.cc \
+	examples/cpus.c examples/googlebench.cc examples/harness.c examples/heat.c examples/heat.py \
+	examples/loop.c examples/matmul.c examples/nanobench.cc examples/openmp.c examples/plate.f90 \
+	examples/pool.c examples/profile.c examples/ranks.c examples/sorting.cc examples/stream.c \
+	examples/strips.F90
 # A project with a comparison in continuous integration, in a folder of its own.
 ciexamplesdir = $(examplesdir)/ci
 dist_ciexamples_DATA = examples/ci/Makefile examples/ci/search.c examples/ci/workflow.yml

@@ -96,6 +96,28 @@ else
 	fi
 fi
 
+# --- a pool of threads, and an event loop ---------------------------------------------------
+
+# program NAME ARGUMENTS...: its report as CSV
+program() {
+	PERFMON_EVENTS=none PERFMON_FORMAT=csv PERFMON_OUTPUT=$here/csv "$examples/$1" \
+		"$2" "$3" >"$here/out" 2>"$here/err"
+}
+pool() {
+	program pool 10 3 && is "pool: 10 jobs, 3 workers: right" "$(cat "$here/out")" &&
+		is "" "$(cell "$here/csv" visits sort)" &&
+		is 5 "$(cell "$here/csv" visits "load;sort")" &&
+		is 5 "$(cell "$here/csv" visits "query;sort")"
+}
+try "pool: jobs stand below the region that submitted them" pool
+loop() {
+	program loop 20 50 && is "loop: 20 requests, 50 lines: right" "$(cat "$here/out")" &&
+		is 20 "$(cell "$here/csv" visits "loop;request")" &&
+		is 1000 "$(cell "$here/csv" visits "loop;request;parse")"
+}
+# Row: FO-04
+try "loop: a request is one visit, however often it waits" loop
+
 # --- OpenMP, whose threads are there before the first region ---------------------------------
 
 # openmp EVENTS: 64 pages by 3 threads in 10 steps; its report as CSV.

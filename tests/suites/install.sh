@@ -292,6 +292,19 @@ cp -r "$documents/examples" "$work/"
 try "the examples build" make -C "$work/examples"
 try "the examples build with -Werror" make -C "$work/examples" -B CFLAGS="-O2 -Wall -Wextra -Werror"
 try "an example runs" env LD_LIBRARY_PATH="$prefix/lib" "$work/examples/heat"
+# std::async, and coroutines that go on in another thread.
+of_cxx() { # EXAMPLE REGION VISITS
+	make -C "$work/examples" -B "$1" CXXFLAGS="-O2 -Wall -Wextra -Werror" &&
+		LD_LIBRARY_PATH=$prefix/lib PERFMON_EVENTS=none PERFMON_FORMAT=csv \
+			PERFMON_OUTPUT=$work/$1.csv "$work/examples/$1" | grep right &&
+		sed 's/"//g' "$work/$1.csv" | grep -E ",$2,[^;]*,$3,$3,"
+}
+try "the example of std::async builds and runs" of_cxx async "sum;partial sum" 4
+if echo '#include <coroutine>' | c++ -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; then
+	try "the example of coroutines builds and runs" of_cxx coroutines "main;fetch" 16
+else
+	skip "the example of coroutines builds and runs" "the compiler has no C++20"
+fi
 if [ -n "$mpi" ]; then
 	try "the MPI example builds" make -C "$work/examples" ranks
 	of_ranks() {
