@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The cost of a region's warm BEGIN and END: with 0, 1, 2 and 4 counters; among many
- * siblings, below many parents, deep down; with a stride; disarmed; that of saying a quantity; and
- * that of adopting a path and leaving it. Each number of counters is a process of its own, since the
- * events are planned once.
+ * siblings, below many parents, deep down; with a stride; disarmed; that of saying a quantity; that of
+ * adopting a path and leaving it; and that of suspending a visit and resuming it. Each number of
+ * counters is a process of its own, since the events are planned once.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <perfmon/quantity.h>
+#include <perfmon/task.h>
 #include <perfmon/team.h>
 
 #include "bench.h"
@@ -37,6 +38,16 @@ __attribute__((noinline)) static void adoptions(int n)
 	for (int i = 0; i < n; i++) {
 		perfmon_region_adopt(&path);
 		perfmon_region_leave();
+	}
+}
+
+static struct perfmon_task task;
+
+__attribute__((noinline)) static void suspensions(int n)
+{
+	for (int i = 0; i < n; i++) {
+		perfmon_task_suspend(&task);
+		perfmon_task_resume(&task);
 	}
 }
 
@@ -199,6 +210,20 @@ static int added(void)
 	return 0;
 }
 
+/* A task with one visit open waits and goes on, with K counters. */
+static int suspended(char k)
+{
+	char name[] = "region.suspend.0";
+
+	name[sizeof(name) - 2] = k;
+	perfmon_task_begin(&task);
+	PERFMON_REGION_BEGIN("visit");
+	bench_print(name, bench_user_only(name, suspensions, NULL, 20000), bench_unit());
+	PERFMON_REGION_END("visit");
+	perfmon_task_end(&task);
+	return 0;
+}
+
 static int mode(const char *name)
 {
 	char pair[] = "region.pair.0";
@@ -215,6 +240,8 @@ static int mode(const char *name)
 		return adopted();
 	if (!strcmp(name, "added"))
 		return added();
+	if (!strncmp(name, "suspended", strlen("suspended")))
+		return suspended(name[strlen("suspended")]);
 	pair[sizeof(pair) - 2] = name[0];
 	return print_pair(pair, name[0] - '0');
 }
@@ -243,5 +270,8 @@ int main(int argc, char **argv)
 	worst |=
 		bench_again("adopted", bench_events(bench_counts_instructions() ? 2 : 0));
 	worst |= bench_again("added", bench_events(bench_counts_instructions() ? 2 : 0));
+	worst |= bench_again("suspended0", bench_events(0));
+	if (bench_counts_instructions())
+		worst |= bench_again("suspended1", bench_events(1));
 	return worst ? 1 : 0;
 }

@@ -3,6 +3,7 @@
  * The counters are those of a fake PMU; the tracer emulates the rdpmc. */
 #include <perfmon/inline.h>
 #include <perfmon/session.h>
+#include <perfmon/task.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -31,6 +32,21 @@ __attribute__((noinline)) static void pairs(int n)
 	for (int i = 0; i < n; i++) {
 		PERFMON_REGION_BEGIN("pair");
 		PERFMON_REGION_END("pair");
+	}
+}
+
+/* A task with one visit open waits and goes on. Its first call, in the stepped child, begins it. */
+__attribute__((noinline)) static void suspensions(int n)
+{
+	static struct perfmon_task task;
+
+	if (!task.id) {
+		perfmon_task_begin(&task);
+		PERFMON_REGION_BEGIN("visit");
+	}
+	for (int i = 0; i < n; i++) {
+		perfmon_task_suspend(&task);
+		perfmon_task_resume(&task);
 	}
 }
 
@@ -213,6 +229,7 @@ static void make_reader(uint32_t count)
 static int mode(const char *name)
 {
 	char pair[] = "region.step.pair.0";
+	char suspend[] = "region.step.suspend.0";
 
 	fake_pmu_start();
 	if (!strcmp(name, "reads")) {
@@ -229,6 +246,8 @@ static int mode(const char *name)
 	} else {
 		pair[sizeof(pair) - 2] = name[0];
 		print_steps(pair, pairs);
+		suspend[sizeof(suspend) - 2] = name[0];
+		print_steps(suspend, suspensions);
 	}
 	return 0;
 }
