@@ -331,6 +331,112 @@ try "nor when less is executed" compare 0 ./changed ./search
 try "a change below the bound passes" env EFFECT=1% PROFILES="$here/bound" PATH="$build:$PATH" examples/ci/compare "$here/search" "$here/changed"
 try "a program that fails is no comparison" compare 2 false ./search
 
+# Row: FO-04: tasks that four threads run in turn. Each step of a task is the same work, on whatever
+# thread it runs.
+cat >"$here/tasks.c" <<'END'
+#include <perfmon/perfmon.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#define TASKS 64
+
+static struct {
+	struct perfmon_task task;
+	int steps;
+} tasks[TASKS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int queue[TASKS], first, count, left = TASKS, steps;
+
+static void step(int n)
+{
+	if (!n)
+		PERFMON_REGION_BEGIN("task");
+	for (volatile int i = 0; i < 100; i++)
+		;
+	if (n + 1 == steps)
+		PERFMON_REGION_END("task");
+}
+
+static void run(int t)
+{
+	perfmon_task_resume(&tasks[t].task);
+	step(tasks[t].steps++);
+	if (tasks[t].steps == steps)
+		perfmon_task_end(&tasks[t].task);
+	else
+		perfmon_task_suspend(&tasks[t].task);
+	pthread_mutex_lock(&lock);
+	if (tasks[t].steps == steps)
+		left--;
+	else
+		queue[(first + count++) % TASKS] = t;
+	pthread_mutex_unlock(&lock);
+}
+
+static void *work(void *unused)
+{
+	int more = 1, t;
+
+	PERFMON_REGION_BEGIN("worker");
+	while (more) {
+		pthread_mutex_lock(&lock);
+		more = left;
+		t = more && count ? queue[first] : -1;
+		if (t >= 0) {
+			first = (first + 1) % TASKS;
+			count--;
+		}
+		pthread_mutex_unlock(&lock);
+		if (t >= 0)
+			run(t);
+		else
+			sched_yield();
+	}
+	PERFMON_REGION_END("worker");
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[4];
+
+	steps = argc > 1 ? atoi(argv[1]) : 2;
+	PERFMON_REGION_BEGIN("main");
+	for (int t = 0; t < TASKS; t++) {
+		perfmon_task_begin(&tasks[t].task);
+		perfmon_task_suspend(&tasks[t].task);
+		queue[count++] = t;
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	PERFMON_REGION_END("main");
+	return 0;
+}
+END
+must "a program with tasks compiles" gcc -O2 -std=gnu11 -Iinclude "$here/tasks.c" -o "$here/tasks" -pthread \
+	-L"$build/.libs" -lperfmon -Wl,-rpath,"$build/.libs"
+# tasks STEPS: what is exclusive in all tasks, and whether all paths and the rest are the total
+tasks() {
+	"$perfmon" run --exact -f csv -o "$here/tasks.csv" "$here/tasks" "$1" || return
+	awk -F, '
+		{ sub(/\r$/, "") }
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["path"] == "main;task" { print $at["exact::instructions.exclusive"], $at["visits"] }' "$here/tasks.csv"
+}
+steps_are_equal() {
+	local few more most visits steps=2000
+	[ -z "$PM_LONG" ] || steps=15625 # a million in all
+	read -r few visits < <(tasks 50) && [ "$visits" = 64 ] &&
+		read -r more visits < <(tasks 100) && [ "$visits" = 64 ] &&
+		read -r most visits < <(tasks "$steps") && [ "$visits" = 64 ] || return
+	echo "# $few, $more, $most"
+	[ $((most - few)) -eq $(((more - few) / 50 * (steps - 50))) ] && [ "$more" -gt "$few" ]
+}
+try "tasks that migrate count each step alike, to the instruction" steps_are_equal
+
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 below() {
 	rm -f "$here"/rank.* && status 0 mpirun -n 2 "$perfmon" run -x -f csv -o "rank.%r" "$program" &&
