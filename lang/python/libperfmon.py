@@ -129,6 +129,64 @@ _begin.restype = _end.restype = None
 _known = {}
 
 
+class _Task(ctypes.Structure):
+    _fields_ = [("id", _U64)]
+
+
+# What these refuse is counted as lost, as in regions.
+_task_begin = _quick.perfmon_task_begin
+_task_suspend = _quick.perfmon_task_suspend
+_task_resume = _quick.perfmon_task_resume
+_task_end = _quick.perfmon_task_end
+
+
+class _Steps:
+    """Runs a coroutine as a visit of a region, which waits when the coroutine does, with all visits
+    that the coroutine has open."""
+
+    __slots__ = ("_region", "_coroutine")
+
+    def __init__(self, region, coroutine):
+        self._region, self._coroutine = region, coroutine
+
+    def __await__(self):
+        region, coroutine = self._region, self._coroutine
+        task = _Task()
+        at = ctypes.byref(task)
+        step, value = coroutine.send, None
+        _task_begin(at)
+        _begin(region)
+        try:
+            while True:
+                try:
+                    wanted = step(value)
+                except StopIteration as stop:
+                    return stop.value
+                _task_suspend(at)
+                try:
+                    value = yield wanted
+                    step = coroutine.send
+                except GeneratorExit:
+                    # Nobody waits for the coroutine any more: it ends now.
+                    _task_resume(at)
+                    coroutine.close()
+                    raise
+                except BaseException as error:
+                    step, value = coroutine.throw, error
+                _task_resume(at)
+        finally:
+            _end(region)
+            _task_end(at)
+
+
+def _follow(region, function):
+    @functools.wraps(function)
+    async def counted(*arguments, **keywords):
+        return await _Steps(region, function(*arguments, **keywords))
+
+    return counted
+
+
 class _Named:
     """A region: a context manager, and a decorator of functions. Any thread may use it, also inside
     of itself."""
@@ -149,8 +207,9 @@ class _Named:
     def __call__(self, function):
         if not callable(function):
             raise TypeError(f"region({self.name!r}) decorates functions, not {function!r}")
+        if inspect.iscoroutinefunction(function):
+            return _follow(self._at, function)
         for is_kind, kind in (
-            (inspect.iscoroutinefunction, "a coroutine"),
             (inspect.isasyncgenfunction, "an asynchronous generator"),
             (inspect.isgeneratorfunction, "a generator"),
         ):
@@ -179,8 +238,9 @@ def region(name):
     """The region NAME, for `with` and as a decorator. As a decorator without a name,
     `@libperfmon.region` takes that of the function.
 
-    A visit must end in the thread where it began, and in the order in which visits began. Do not
-    let it contain `await` or `yield`: what runs meanwhile would count as its part.
+    A visit must end in the thread where it began, and in the order in which visits began. It must
+    contain no `yield`, and `await` only inside of a coroutine that is decorated: such a one waits with
+    all of its visits, and what runs meanwhile is not in them.
     """
     try:
         return _known[name]

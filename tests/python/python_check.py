@@ -141,19 +141,143 @@ def test_wrong_names():
 def test_what_stops_is_no_region():
     import libperfmon
 
-    async def coroutine():
-        pass
-
     def generator():
         yield
 
     async def both():
         yield
 
-    for function, kind in ((coroutine, "a coroutine"), (generator, "a generator"),
-                           (both, "an asynchronous generator")):
+    for function, kind in ((generator, "a generator"), (both, "an asynchronous generator")):
         raises(TypeError, kind, libperfmon.region("x"), function)
         raises(TypeError, kind, libperfmon.region, function)
+
+
+def times():
+    """Of the regions of this process by name, the time in seconds, and the page faults."""
+    import libperfmon
+
+    found = {}
+    for thread in libperfmon.read_profile(os.getpid())["threads"]:
+        for r in thread["regions"]:
+            assert not {"mismatched", "in flight"} & {*r["marks"]}, r
+            faults = r["values"]["page-faults"]["exclusive"] if r["values"] else 0
+            was = found.get(r["path"], (0, 0, 0))
+            found[r["path"]] = (was[0] + r["visits"], was[1] + r["time_ns"] / 1e9, was[2] + faults)
+    return found
+
+
+def test_coroutines_wait_with_their_visits():
+    keeps_profile()
+    import asyncio
+    import libperfmon
+
+    order = []
+
+    @libperfmon.region("inner")
+    async def inner(name, pages):
+        with libperfmon.region("part"):
+            for step in range(3):
+                order.append(name)
+                touch(pages)
+                await asyncio.sleep(0.02)
+        return name
+
+    @libperfmon.region("outer")
+    async def outer(name, pages):
+        """A text."""
+        assert await inner(name, pages) == name
+        touch(10)
+
+    async def main():
+        await asyncio.gather(outer("a", 100), outer("b", 200))
+
+    touch(2)
+    asyncio.run(main())
+    assert order == ["a", "b"] * 3, order
+    assert outer.__name__ == "outer" and outer.__doc__ == "A text."
+    found = times()
+    paths = ("outer",), ("outer", "inner"), ("outer", "inner", "part")
+    assert set(found) == set(paths), found
+    for path in paths:
+        visits, seconds, _ = found[path]
+        # The six waits of 0.02 s are not in it.
+        assert visits == 2 and 0 < seconds < 0.06, found
+    assert 900 <= found[paths[2]][2] <= 960 and 20 <= found[paths[0]][2] <= 60, found
+
+
+def test_coroutines_that_fail_or_are_left():
+    keeps_profile()
+    import asyncio
+    import libperfmon
+
+    seen = []
+
+    @libperfmon.region
+    async def waits(text):
+        try:
+            with libperfmon.region("inside"):
+                await asyncio.sleep(10)
+        except BaseException as error:
+            seen.append((text, type(error).__name__))
+            raise
+
+    @libperfmon.region("fails")
+    async def fails():
+        await asyncio.sleep(0)
+        raise KeyError("x")
+
+    async def main():
+        task = asyncio.create_task(waits("cancelled"))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        raises_in = await asyncio.gather(task, fails(), return_exceptions=True)
+        assert [type(e).__name__ for e in raises_in] == ["CancelledError", "KeyError"], raises_in
+        try:
+            await asyncio.wait_for(waits("late"), 0.01)
+        except asyncio.TimeoutError:
+            seen.append("timeout")
+
+    asyncio.run(main())
+    # By hand: one that nobody waits for any more, and one that an error is thrown into.
+    left = waits("left")
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    asyncio.events._set_running_loop(loop)
+    left.send(None)
+    left.close()
+    thrown = waits("thrown")
+    thrown.send(None)
+    raises(ValueError, "y", thrown.throw, ValueError("y"))
+    asyncio.events._set_running_loop(None)
+    loop.close()
+    assert seen == [("cancelled", "CancelledError"), ("late", "CancelledError"), "timeout",
+                    ("left", "GeneratorExit"), ("thrown", "ValueError")], seen
+    name = "test_coroutines_that_fail_or_are_left.<locals>.waits"
+    found = {path: values[0] for path, values in times().items()}
+    assert found == {(name,): 4, (name, "inside"): 4, ("fails",): 1}, found
+
+
+def test_coroutines_in_many_threads():
+    keeps_profile()
+    import asyncio
+    import libperfmon
+
+    @libperfmon.region("request")
+    async def request():
+        for _ in range(5):
+            with libperfmon.region("part"):
+                await asyncio.sleep(0)
+
+    async def main():
+        await asyncio.gather(*(request() for _ in range(50)))
+
+    threads = [threading.Thread(target=lambda: asyncio.run(main())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = {path: values[0] for path, values in times().items()}
+    assert found == {("request",): 200, ("request", "part"): 1000}, found
 
 
 def touch(pages):
@@ -394,7 +518,7 @@ def test_old_versions_read_the_module():
 
 # The C structures and constants that the module repeats.
 STRUCTURES = {
-    "_Region": "perfmon_region", "Token": "perfmon_token", "_ReportOptions": "perfmon_report_options",
+    "_Region": "perfmon_region", "_Task": "perfmon_task", "Token": "perfmon_token", "_ReportOptions": "perfmon_report_options",
     "_SessionOptions": "perfmon_session_options", "_SessionValue": "perfmon_value",
     "_Target": "perfmon_target", "_CounterInfo": "perfmon_counter_info",
     "_ProfileInfo": "perfmon_profile_info", "_ProfileEvent": "perfmon_profile_event",
