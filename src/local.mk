@@ -12,6 +12,7 @@ pminclude_HEADERS = \
 	include/perfmon/perfmon2.h \
 	include/perfmon/perfmon2_section9.h \
 	include/perfmon/placement.h \
+	include/perfmon/overlap.h \
 	include/perfmon/profile.h \
 	include/perfmon/profile_layout.h \
 	include/perfmon/quantity.h \
@@ -120,7 +121,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/filter.c src/core/regions/filter.h \
 	src/core/regions/handed.c src/core/regions/handed.h \
 	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \
-	src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h src/core/regions/quantity.c \
+	src/core/regions/overlap.c src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h src/core/regions/quantity.c \
 	src/core/regions/recycle.c src/core/regions/recycle.h src/core/regions/regions.h \
 	src/core/regions/run_note.c src/core/regions/run_note.h \
 	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \

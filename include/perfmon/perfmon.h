@@ -12,6 +12,7 @@
 #include <perfmon/merge.h>
 #include <perfmon/placement.h>
 #include <perfmon/overflow.h>
+#include <perfmon/overlap.h>
 #include <perfmon/profile.h>
 #include <perfmon/quantity.h>
 #include <perfmon/region.h>

@@ -259,7 +259,10 @@ enum perfmon_profile_node_kind {
 	/* What the program said of its parent's visits (perfmon/quantity.h): `quantity`. The name has
 	 * " [UNIT]" behind it, "[]" without a unit. It has no visits, times or events, and nothing of
 	 * what was said in nested regions. */
-	PERFMON_PROFILE_NODE_KIND_QUANTITY
+	PERFMON_PROFILE_NODE_KIND_QUANTITY,
+	/* Visits that overlap others (perfmon/overlap.h): their values are in those of no other node,
+	 * and none of them is exclusive. */
+	PERFMON_PROFILE_NODE_KIND_OVERLAPPING
 };
 
 /* A path of a thread: a region below another node. Grows at its end. The string lasts

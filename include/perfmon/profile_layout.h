@@ -390,6 +390,8 @@ struct perfmon_profile_count {
 /* The node's visits turned out shorter than PERFMON_MIN_MEAN. It has those before that, and later
  * ones were left out. */
 #define PERFMON_PROFILE_NODE_LEFT_OUT 32u
+/* The node's visits overlap others (perfmon/overlap.h): they are in no sum over other nodes. */
+#define PERFMON_PROFILE_NODE_OVERLAPPING 64u
 
 /*
  * One path of one thread: a region below a node. Nodes of a thread are numbered from 1,

@@ -61,11 +61,15 @@ _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 #define PM_QUANTITY	    UINT32_C(0x40000000)
 #define PM_QUANTITY_MAXIMUM UINT32_C(0x20000000)
 #define PM_QUANTITY_LAST    UINT32_C(0x10000000)
+/* Likewise the node of visits that overlap (perfmon/overlap.h). */
+#define PM_OVERLAPPING UINT32_C(0x08000000)
 /* All bits that are none of an id. */
-#define PM_REGION_BITS (PM_ADOPTED | PM_QUANTITY | PM_QUANTITY_MAXIMUM | PM_QUANTITY_LAST)
+#define PM_REGION_BITS                                                                   \
+	(PM_ADOPTED | PM_QUANTITY | PM_QUANTITY_MAXIMUM | PM_QUANTITY_LAST |             \
+	 PM_OVERLAPPING)
 
 /* The key of all regions that are left out by their names. */
-#define PM_KEY_LEFT_OUT PM_REGION_KEY(UINT32_C(0x0fffffff))
+#define PM_KEY_LEFT_OUT PM_REGION_KEY(UINT32_C(0x07ffffff))
 
 /* The number of paths that a thread finds again at once when it adopts or hands them on. */
 #define PM_ADOPTED_CACHE 16
@@ -230,7 +234,8 @@ struct pm_thread_block {
 	struct pm_frame *first;		    /* the one behind the root's */
 	uint64_t adopted_key;		    /* PM_ADOPTED_KEY */
 	struct pm_adopted *adopted;	    /* PM_ADOPTED_CACHE of them, */
-	struct pm_handed_on *handed_on;	    /* and of these; behind them as many places of tasks */
+	struct pm_handed_on
+		*handed_on;  /* and of these; behind them as many places of tasks */
 	uint64_t *left_outs; /* the record's counts of visits that are left out */
 	uint64_t *
 		left_out; /* that of `overflow`; NULL: these visits are too deep, and lost */

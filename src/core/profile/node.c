@@ -25,6 +25,7 @@ static const struct {
 	{PERFMON_PROFILE_NODE_QUANTITY, PM_QUANTITY},
 	{PERFMON_PROFILE_NODE_MAXIMUM, PM_QUANTITY_MAXIMUM},
 	{PERFMON_PROFILE_NODE_LAST, PM_QUANTITY_LAST},
+	{PERFMON_PROFILE_NODE_OVERLAPPING, PM_OVERLAPPING},
 };
 
 _Static_assert(PM_NODE_REGION == ~PM_REGION_BITS, "ids and other bits are apart");
@@ -223,7 +224,7 @@ void pm_adopted_sum(struct perfmon_profile_node *(*at)(const void *thread,
 		struct perfmon_profile_node *parent = at(thread, node->parent);
 
 		if (parent->flags & PERFMON_PROFILE_NODE_ADOPTED &&
-		    !pm_node_is_quantity(node))
+		    !pm_node_is_quantity(node) && !pm_node_is_overlapping(node))
 			add_below(parent, node, columns, strided);
 	}
 }

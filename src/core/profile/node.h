@@ -35,8 +35,14 @@ static inline bool pm_node_is_quantity(const struct perfmon_profile_node *node)
 	return node->flags & PERFMON_PROFILE_NODE_QUANTITY;
 }
 
+/* Returns true if NODE's visits overlap others, so that no sum has them. */
+static inline bool pm_node_is_overlapping(const struct perfmon_profile_node *node)
+{
+	return node->flags & PERFMON_PROFILE_NODE_OVERLAPPING;
+}
+
 /* The bits of a region's id that the next two leave to it. */
-#define PM_NODE_REGION UINT32_C(0x0fffffff)
+#define PM_NODE_REGION UINT32_C(0x07ffffff)
 /* Convert the flags that tell a node from others of the same parent and region to bits of the region's
  * id, and back. */
 uint32_t pm_node_region_bits(uint32_t flags);

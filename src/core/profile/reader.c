@@ -379,6 +379,8 @@ static uint32_t node_kind(const struct perfmon_profile_node *node)
 		return PERFMON_PROFILE_NODE_KIND_THREAD;
 	if (pm_node_is_quantity(node))
 		return PERFMON_PROFILE_NODE_KIND_QUANTITY;
+	if (pm_node_is_overlapping(node))
+		return PERFMON_PROFILE_NODE_KIND_OVERLAPPING;
 	return node->flags & PERFMON_PROFILE_NODE_ADOPTED
 		       ? PERFMON_PROFILE_NODE_KIND_ADOPTED
 		       : PERFMON_PROFILE_NODE_KIND_REGION;

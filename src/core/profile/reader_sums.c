@@ -106,6 +106,10 @@ static void add_node(const struct pm_snapshot *snapshot,
 		} else {
 			value = (double)node->off_cpu_ns;
 		}
+		if (pm_node_is_overlapping(node)) {
+			own[q].below = value;
+			continue;
+		}
 		if (around)
 			sums[(size_t)(around - 1) * width + q].bias +=
 				(added.around - added.inside) * share;

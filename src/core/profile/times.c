@@ -101,7 +101,7 @@ static uint64_t busy_ticks(const struct pm_snapshot_thread *thread)
 		uint64_t ticks =
 			node->time_ticks > below[n] ? node->time_ticks : below[n];
 
-		if (pm_node_is_quantity(node))
+		if (pm_node_is_quantity(node) || pm_node_is_overlapping(node))
 			continue;
 		below[node->parent] = pm_plus(below[node->parent], ticks);
 	}

@@ -37,23 +37,14 @@ static void note_outside(const char *name)
 {
 	static bool noted;
 	struct pm_diag diag = {0};
-	struct pm_still still;
 
-	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
+	if (noted)
 		return;
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		if (!noted) {
-			pm_diag_set(&diag, 0,
-				    "a value of '%s' was added outside of regions: such "
-				    "values are lost; begin a region before",
-				    pm_slice_quote(pm_slice_of(name)).text);
-			pm_profile_note(diag.text);
-		}
-		noted = true;
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
+	pm_diag_set(&diag, 0,
+		    "a value of '%s' was added outside of regions: such values are lost; "
+		    "begin a region before",
+		    pm_slice_quote(pm_slice_of(name)).text);
+	pm_regions_note_once(&noted, diag.text);
 }
 
 /* Returns the key of QUANTITY as a sum; 0 without a name, or memory. */

@@ -70,6 +70,22 @@ bool pm_regions_try_lock(void)
 	return pm_locks_try(PM_LOCK_REGIONS);
 }
 
+void pm_regions_note_once(bool *noted, const char *text)
+{
+	struct pm_still still;
+
+	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
+		return;
+	pm_kernel_still_begin(&still);
+	if (pm_regions_try_lock()) {
+		if (!*noted)
+			pm_profile_note(text);
+		*noted = true;
+		pm_regions_release();
+	}
+	pm_kernel_still_end(&still);
+}
+
 /* The release pairs with the acquire in pm_regions_phase(), for callers without the
  * lock. */
 void pm_regions_set_phase(enum pm_regions_phase phase)

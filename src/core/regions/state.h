@@ -104,6 +104,10 @@ void pm_regions_note_use(unsigned int use);
 /* Returns whether there is a report at exit. */
 bool pm_regions_want_report(void);
 
+/* Adds the note TEXT to the profile, unless *NOTED says that this was done. In a handler that would
+ * have to wait for the lock it is left to a later call. */
+void pm_regions_note_once(bool *noted, const char *text);
+
 /* Takes a snapshot of the own profile. -ENOENT if there is none. Any thread. Takes no
  * lock unless threads end all the time. */
 int pm_regions_snapshot(struct pm_snapshot **out, struct pm_diag *diag);

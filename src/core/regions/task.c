@@ -32,9 +32,6 @@
 /* The id of a task that counts nothing: regions were disarmed when it began, or there was no memory. */
 #define NOTHING UINT64_MAX
 
-/* The most reasons of lost calls. */
-#define NOTES 16
-
 /* What one call of this file works on. */
 struct call {
 	struct pm_thread_block *block;
@@ -42,35 +39,24 @@ struct call {
 };
 
 /* Counts a call as lost, for a REASON that is said once, and returns ERR. */
-__attribute__((cold, noinline)) static int lost(const char *reason, int err)
+__attribute__((cold, noinline)) static int lost(bool *noted, const char *reason, int err)
 {
-	static const char *noted[NOTES];
 	struct pm_thread_block *block = pm_thread_block;
-	struct pm_still still;
-	uint32_t i = 0;
 
-	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
-		return err;
 	if (block->alive)
 		PM_ADD(block->thread->record->lost_other, 1);
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		while (i < NOTES && noted[i] && noted[i] != reason)
-			i++;
-		if (i < NOTES && !noted[i]) {
-			noted[i] = reason;
-			pm_profile_note(reason);
-		}
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
+	pm_regions_note_once(noted, reason);
 	return err;
 }
 
 #define LOST(call, why, err)                                                             \
-	lost("perfmon_task_" call "() was called for a task that " why                   \
-	     ": the call changed nothing",                                               \
-	     err)
+	__extension__({                                                                  \
+		static bool noted_;                                                      \
+		lost(&noted_,                                                            \
+		     "perfmon_task_" call "() was called for a task that " why           \
+		     ": the call changed nothing",                                       \
+		     err);                                                               \
+	})
 #define UNKNOWN(call, task)                                                              \
 	(!(task) || !(task)->id                                                          \
 		 ? LOST(call, "was never begun", -EINVAL)                                \

@@ -135,21 +135,11 @@ PM_EXPORT int perfmon_region_token(struct perfmon_token *token)
 static void note_refused(void)
 {
 	static bool noted;
-	struct pm_still still;
 
-	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
-		return;
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		if (!noted)
-			pm_profile_note(
-				"perfmon_region_adopt() was called with a token of "
-				"another process, or with none: what followed stands "
-				"where the thread was");
-		noted = true;
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
+	pm_regions_note_once(&noted,
+			     "perfmon_region_adopt() was called with a token of another "
+			     "process, or with none: what followed stands where the "
+			     "thread was");
 }
 
 static int adopt_slowly(const struct perfmon_token *token)

@@ -208,6 +208,7 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	pm_json_known(j, "off_cpu_ns", node->off_cpu_ns, !model->exact);
 	pm_json_number(j, "threads", node->threads);
 	pm_json_bool(j, "team", node->is_team);
+	pm_json_bool(j, "overlapping", node->is_overlapping);
 	pm_json_known(j, "thread_min_ticks", node->thread_min_ticks, threads_known);
 	pm_json_known(j, "thread_max_ticks", node->thread_max_ticks, threads_known);
 	put_tid(j, "thread_min_tid", model, node->thread_min_at, threads_known);

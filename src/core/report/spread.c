@@ -38,7 +38,8 @@ static void fill_team(const struct pm_report_tree *tree,
 
 bool pm_report_has_spread(const struct pm_report_node *node)
 {
-	return node->visits && !node->unmeasured && !node->spread_unknown &&
+	return node->visits && !node->is_overlapping && !node->unmeasured &&
+	       !node->spread_unknown &&
 	       node->thread_min_ticks <= node->thread_max_ticks;
 }
 
@@ -107,7 +108,7 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 
 	/* A flat tree does not know which threads had which of a region's paths. */
 	for (uint32_t n = 1; n < tree->node_count && !tree->flat; n++) {
-		any |= tree->nodes[n].threads > 1;
+		any |= tree->nodes[n].threads > 1 && !tree->nodes[n].is_overlapping;
 		teams |= tree->nodes[n].is_team;
 	}
 	if (!any)

@@ -87,7 +87,8 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 			*field = (struct pm_field){0};
 		/* A time that may be nothing, or twice as much, has no useful share. */
 		field_plain(&fields[own ? OWN_SHARE : TIME_SHARE],
-			    field->known && total > 0 && (!n || !(value.error > ticks)),
+			    field->known && total > 0 && !node->is_overlapping &&
+				    (!n || !(value.error > ticks)),
 			    100 * ticks / total);
 	}
 }

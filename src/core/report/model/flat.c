@@ -38,6 +38,7 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 	to->children_added_ticks +=
 		fmax(0, from->added_ticks - from->children_added_ticks);
 	to->inside_mismatch |= from->inside_mismatch;
+	to->is_overlapping |= from->is_overlapping;
 	if (from->threads > to->threads)
 		to->threads = from->threads;
 }

@@ -45,6 +45,18 @@ static void quantity_sum(struct pm_report_tree *tree, uint32_t n, size_t e)
 		outer->threads = count->threads;
 }
 
+/* All that node N has is that of other nodes, too. */
+static void overlapping_end(struct pm_report_tree *tree, uint32_t n)
+{
+	size_t events = tree->model->column_count;
+	struct pm_report_node *node = &tree->nodes[n];
+
+	node->all_ticks = node->least_ticks = node->children_ticks = node->time_ticks;
+	node->children_off_cpu_ns = node->off_cpu_ns;
+	for (size_t e = 0; e < events; e++)
+		tree->children[n * events + e] = tree->counts[n * events + e];
+}
+
 /* Sums over children, bottom up. */
 static int children_sum(struct pm_report_tree *tree)
 {
@@ -57,6 +69,10 @@ static int children_sum(struct pm_report_tree *tree)
 		struct pm_report_node *node = &tree->nodes[n];
 		struct pm_report_node *parent = &tree->nodes[node->parent];
 
+		if (node->is_overlapping) {
+			overlapping_end(tree, n);
+			continue;
+		}
 		/* Complete: children have higher numbers. */
 		spent_sum(tree->model, parent, node);
 		/* An open visit has taken what is inside of it, at least. */
@@ -98,7 +114,7 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 	for (uint32_t n = 1; n < of->node_count; n++) {
 		const struct pm_report_node *node = &of->nodes[n];
 
-		if (node->parent)
+		if (node->parent || node->is_overlapping)
 			continue;
 		/* The defects of these are those of their sum. */
 		pm_tree_visits_add(root, node);

@@ -38,6 +38,7 @@ struct pm_report_node {
 	/* below a visit that did not end by its END, with ENDs unmatched */
 	bool inside_mismatch;
 	bool is_team;	     /* threads have adopted the path */
+	bool is_overlapping; /* its visits overlap others: no value is exclusive, or in a sum */
 	bool spread_unknown; /* the extremes over threads are not known of some threads */
 	/* Sums over visits: those of several threads, or paths, are added up. */
 	union {

@@ -254,6 +254,7 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 			(double)share.measured, (double)share.all));
 	}
 	to->is_team |= is_adopted(from);
+	to->is_overlapping |= pm_node_is_overlapping(from);
 	pm_tree_visits_add(to, &visits);
 	pm_tree_add(&to->threads, place->threads);
 	pm_tree_add(&to->time_ticks, ticks);
@@ -411,6 +412,18 @@ static void quantity_add(struct pm_report_tree *tree, uint32_t number,
 			    : 1);
 }
 
+/* Returns true if NODE is of a path that its thread adopted and did nothing in, but end visits that
+ * overlap others. */
+static bool is_idle(const struct pm_snapshot_thread *thread,
+		    const struct perfmon_profile_node *node)
+{
+	bool idle = is_adopted(node) && !node->time_ticks;
+
+	for (uint32_t c = 0; idle && c < thread->record.counters; c++)
+		idle = !node->count[c].sum;
+	return idle;
+}
+
 int pm_tree_thread_add(struct pm_tree_build *build,
 		       const struct pm_snapshot_thread *thread, uint32_t *map)
 {
@@ -439,6 +452,8 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		if (err)
 			break;
 		map[n] = number;
+		if (is_idle(thread, node))
+			continue;
 		place = place_of(build->tree, thread, n, map);
 		node_add(model, &place, thread, node);
 		counts_add(model, &place, thread, node, whole);
