@@ -173,6 +173,7 @@ CRITERION_TESTS += tests/test_diff_decide
 CRITERION_TESTS += tests/test_report_exact
 CRITERION_TESTS += tests/test_hottest
 CRITERION_TESTS += tests/test_merge
+CRITERION_TESTS += tests/test_merge_tree
 CRITERION_TESTS += tests/test_mpi
 CRITERION_TESTS += tests/test_profile_file
 CRITERION_TESTS += tests/test_profile_reader
@@ -433,6 +434,10 @@ tests_test_hottest_LDADD = $(TEST_LIBS)
 tests_test_merge_SOURCES = tests/test_merge.c tests/profile_builder.h tests/report_text.h
 tests_test_merge_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_merge_LDADD = $(TEST_LIBS)
+
+tests_test_merge_tree_SOURCES = tests/test_merge_tree.c tests/profile_builder.h tests/report_text.h
+tests_test_merge_tree_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_merge_tree_LDADD = $(TEST_LIBS)
 
 tests_test_mpi_SOURCES = tests/test_mpi.c tests/fake_mpi/mpi.h tests/profile_builder.h
 tests_test_mpi_CPPFLAGS = -I$(top_srcdir)/tests/fake_mpi $(TEST_CPPFLAGS)

@@ -2,6 +2,7 @@
 /*
  * Merging: one report of many processes, made by one of them. Each packs its profile; the
  * bytes go, by whatever way the program has, to the one that adds them up and prints.
+ * Very many processes add up in a tree: each adds what a few others sent, and sends the sum.
  * With MPI libperfmon-mpi does all of this in MPI_Finalize().
  *
  * doc/report-formats.md describes a report of many processes.
@@ -59,17 +60,41 @@ int perfmon_merge_message(const struct perfmon_merge *merge, char *buffer, size_
 /**
  * perfmon_merge_add() - adds the SIZE bytes at PROFILE (aligned to 8), of which nothing
  * is kept but sums. They are checked: what does not hold is left out, and the report says
- * so.
+ * so. The bytes are of perfmon_merge_pack(), of a file of PERFMON_PROFILE, or of
+ * perfmon_merge_pack_sum() of the same version of the library.
+ *
+ * Of several processes with the same least or largest value the report names the one that was
+ * added first.
  *
  * Return: 0, or
- * -EINVAL: a NULL, what is no profile, or one of whose clock nothing is known,
- *	which changes nothing
+ * -EINVAL: a NULL, what is no profile, one of whose clock nothing is known, or a packed sum
+ *	that is damaged or of another version, which changes nothing
  * -EBUSY: after perfmon_merge_print()
  * -ENOMEM: after it MERGE can only be freed
  *
  * Allocates.
  */
 int perfmon_merge_add(struct perfmon_merge *merge, const void *profile, size_t size);
+
+/**
+ * perfmon_merge_pack_sum() - what MERGE has added so far, as bytes for perfmon_merge_add() of
+ * another merge, whose report is then the same as if it had added each of the profiles. Adding
+ * to MERGE goes on after it.
+ *
+ * The bytes are about as many as those of one profile that has all paths, and 32 to 40 more for
+ * each process. Only the same version of the library reads them: they are to be sent, not kept.
+ * *SUM is the caller's, who frees it with free(3). FLAGS must be 0.
+ *
+ * Return: 0, or
+ * -EINVAL: a NULL, or FLAGS that are not 0
+ * -ENOENT: nothing has been added
+ * -EBUSY: after perfmon_merge_print()
+ * -ENOMEM: MERGE is as before
+ *
+ * Allocates.
+ */
+int perfmon_merge_pack_sum(struct perfmon_merge *merge, void **sum, size_t *size,
+			   uint32_t flags);
 
 /**
  * perfmon_merge_print() - writes the report, once, to where PERFMON_OUTPUT of this

@@ -69,10 +69,29 @@ static int no_memory(struct perfmon_merge *merge)
 	return pm_diag_set(&merge->diag, -ENOMEM, "no memory for the sum");
 }
 
+/* Adds the profile of one process. */
+static int add_profile(struct perfmon_merge *merge, const void *profile, size_t size)
+{
+	struct pm_snapshot *snapshot;
+	int err;
+
+	err = pm_snapshot_take_as(profile, size, PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN,
+				  &snapshot, &merge->diag);
+	/* An empty file is not a profile either. */
+	if (err)
+		return err == -ENOMEM ? err : -EINVAL;
+	/* The profile was packed when it was read, by its own clock, which may be another
+	 * host's. */
+	if (snapshot->writer == PM_WRITER_UNKNOWN)
+		snapshot->writer = PM_WRITER_PACKED;
+	err = pm_merge_add(merge->merge, snapshot, &merge->diag);
+	pm_snapshot_free(snapshot);
+	return err;
+}
+
 PM_EXPORT int perfmon_merge_add(struct perfmon_merge *merge, const void *profile,
 				size_t size)
 {
-	struct pm_snapshot *snapshot;
 	int err;
 
 	if (!merge)
@@ -82,18 +101,30 @@ PM_EXPORT int perfmon_merge_add(struct perfmon_merge *merge, const void *profile
 		return pm_diag_set(&merge->diag, -EINVAL, "the profile is NULL");
 	if (merge->ended)
 		return pm_diag_set(&merge->diag, -EBUSY, "the report has been printed");
-	err = pm_snapshot_take_as(profile, size, PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN,
-				  &snapshot, &merge->diag);
-	/* An empty file is not a profile either. */
-	if (err)
-		return err == -ENOMEM ? no_memory(merge) : -EINVAL;
-	/* The profile was packed when it was read, by its own clock, which may be another
-	 * host's. */
-	if (snapshot->writer == PM_WRITER_UNKNOWN)
-		snapshot->writer = PM_WRITER_PACKED;
-	err = pm_merge_add(merge->merge, snapshot, &merge->diag);
-	pm_snapshot_free(snapshot);
+	if (pm_merge_is_packed(profile, size))
+		err = pm_merge_add_packed(merge->merge, profile, size, &merge->diag);
+	else
+		err = add_profile(merge, profile, size);
 	return err == -ENOMEM ? no_memory(merge) : err;
+}
+
+PM_EXPORT int perfmon_merge_pack_sum(struct perfmon_merge *merge, void **sum,
+				     size_t *size, uint32_t flags)
+{
+	if (!merge)
+		return -EINVAL;
+	pm_diag_clear(&merge->diag);
+	if (!sum || !size || flags)
+		return pm_diag_set(&merge->diag, -EINVAL, "%s is %s",
+				   !sum	   ? "the pointer to the sum"
+				   : !size ? "the pointer to the size"
+					   : "flags",
+				   sum && size ? "not 0" : "NULL");
+	if (merge->ended)
+		return pm_diag_set(&merge->diag, -EBUSY, "the report has been printed");
+	if (!pm_merge_process_count(merge->merge))
+		return pm_diag_set(&merge->diag, -ENOENT, "no profile has been added");
+	return pm_merge_pack(merge->merge, sum, size) ? no_memory(merge) : 0;
 }
 
 PM_EXPORT int perfmon_merge_print(struct perfmon_merge *merge)

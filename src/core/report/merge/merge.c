@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/report/merge/parts.h"
 #include "core/report/model/times.h"
+#include "core/text/grow.h"
 
 int pm_merge_create(struct pm_merge **out, bool subtract_bias)
 {
@@ -121,39 +123,40 @@ static int regions_add(struct pm_merge *merge, const struct pm_snapshot *snapsho
 
 /* --- what the processes have in common ---------------------------------------------- */
 
-/* The boot on which the process of HEADER ran, or NULL: the clock is the same then. */
-static struct pm_merge_boot *boot_find(const struct pm_merge *merge,
-				       const struct perfmon_profile_header *header)
+/* The boot ID, whose CLOCK is the same in all processes, or NULL. */
+static struct pm_merge_boot *boot_find(const struct pm_merge *merge, const char *id,
+				       uint32_t clock)
 {
-	for (uint32_t b = 0; header->boot_id[0] && b < merge->boot_count; b++)
-		if (merge->boots[b].clock == header->clock &&
-		    !strcmp(merge->boots[b].id, header->boot_id))
+	/* Neighbours often have the same one. */
+	for (uint32_t b = merge->boot_count; id[0] && b-- > 0;)
+		if (merge->boots[b].clock == clock && !strcmp(merge->boots[b].id, id))
 			return &merge->boots[b];
 	return NULL;
 }
 
-/* Notes what the clock of S is; NULL: no memory. */
-static struct pm_merge_boot *boot_get(struct pm_merge *merge, const struct pm_snapshot *s)
+/* Notes what CLOCK of the boot ID is. */
+static int boot_get(struct pm_merge *merge, const char *id, uint32_t clock,
+		    double tick_ns, double tick_error)
 {
-	struct pm_merge_boot *boot = boot_find(merge, &s->header), *boots;
+	struct pm_merge_boot *boot = boot_find(merge, id, clock);
 
 	/* The clock of a boot is one: what tells it best holds for those that come. */
-	if (boot && s->tick_ns > 0 && s->tick_error < boot->tick_error) {
-		boot->tick_ns = s->tick_ns;
-		boot->tick_error = s->tick_error;
+	if (boot && tick_ns > 0 && tick_error < boot->tick_error) {
+		boot->tick_ns = tick_ns;
+		boot->tick_error = tick_error;
 	}
-	if (boot)
-		return boot;
-	boots = realloc(merge->boots, (merge->boot_count + 1) * sizeof(*boots));
-	if (!boots)
-		return NULL;
-	merge->boots = boots;
-	boot = &boots[merge->boot_count++];
-	memcpy(boot->id, s->header.boot_id, sizeof(boot->id));
-	boot->clock = s->header.clock;
-	boot->tick_ns = s->tick_ns;
-	boot->tick_error = s->tick_error;
-	return boot;
+	/* One that has no name is never found. */
+	if (boot || !id[0])
+		return 0;
+	if (!PM_GROW(merge->boots, merge->boot_count))
+		return -ENOMEM;
+	boot = &merge->boots[merge->boot_count++];
+	memset(boot, 0, sizeof(*boot));
+	snprintf(boot->id, sizeof(boot->id), "%s", id);
+	boot->clock = clock;
+	boot->tick_ns = tick_ns;
+	boot->tick_error = tick_error;
+	return 0;
 }
 
 /* VALUE, of an untrusted profile, as a whole number. */
@@ -210,11 +213,11 @@ static bool same_arguments(const struct pm_snapshot *a, const struct pm_snapshot
 }
 
 /* Keeps in the sum's header what all processes so far have in common. */
-static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
+static void header_add(struct pm_merge *merge, const struct pm_snapshot *s,
+		       uint64_t end_ns)
 {
 	struct perfmon_profile_header *to = &merge->sum->header;
 	const struct perfmon_profile_header *from = &s->header;
-	uint64_t end_ns = pm_plus(from->begin_realtime_ns, whole(pm_report_duration(s)));
 
 	if (end_ns > merge->end_realtime_ns)
 		merge->end_realtime_ns = end_ns;
@@ -225,6 +228,7 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 		to->rank = -1;
 		merge->sum->writer = s->writer;
 		merge->sum->tick_ns = s->tick_ns;
+		merge->sum->tick_error = s->tick_error;
 		merge->sum->kinds = s->kinds;
 		arguments_copy(merge->sum, s);
 		run_notes_copy(merge->sum, s);
@@ -283,56 +287,126 @@ static void totals_add(struct pm_merge *merge, const struct pm_snapshot *snapsho
 					 snapshot->totals[c]);
 }
 
-int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
-		 struct pm_diag *diag)
+/* What is needed to add values of a snapshot. */
+struct adding {
+	uint32_t *regions; /* the sum's ids of its regions */
+	double tick_ns;
+};
+
+/* Returns how long a tick of SNAPSHOT is, in ns; 0: not known. */
+static double tick_of(const struct pm_merge *merge, const struct pm_snapshot *snapshot)
 {
-	const struct pm_merge_boot *boot = boot_find(merge, &snapshot->header);
+	const struct pm_merge_boot *boot =
+		boot_find(merge, snapshot->header.boot_id, snapshot->header.clock);
 	bool by_boot = boot && (snapshot->tick_ns <= 0 ||
 				boot->tick_error <= snapshot->tick_error);
-	double tick_ns = by_boot ? boot->tick_ns : snapshot->tick_ns;
-	uint32_t process = merge->process_count, *regions;
-	int err = -ENOMEM;
 
-	if (merge->any_threads && snapshot->thread_count &&
-	    pm_report_is_exact(snapshot) != merge->exact)
+	return by_boot ? boot->tick_ns : snapshot->tick_ns;
+}
+
+/* Returns 0 if SNAPSHOT can be added, or -EINVAL. */
+static int check(const struct pm_merge *merge, const struct pm_snapshot *snapshot,
+		 struct pm_diag *diag)
+{
+	bool exact = pm_report_is_exact(snapshot);
+
+	if (merge->any_threads && snapshot->thread_count && exact != merge->exact)
 		return pm_diag_set(diag, -EINVAL,
-				   pm_report_is_exact(snapshot)
-					   ? "counted exactly by translation, and the "
-					     "profiles before it by the machine's "
-					     "counters: they are not summed"
-					   : "counted by the machine's counters, and the "
-					     "profiles before it exactly by translation: "
-					     "they are not summed");
-	if (tick_ns <= 0)
+				   exact ? "counted exactly by translation, and the "
+					   "profiles before it by the machine's "
+					   "counters: they are not summed"
+					 : "counted by the machine's counters, and the "
+					   "profiles before it exactly by translation: "
+					   "they are not summed");
+	if (tick_of(merge, snapshot) <= 0)
 		return pm_diag_set(diag, -EINVAL,
 				   "the profile has no tick rate, and no other profile "
 				   "of that machine has one");
-	regions = malloc(((size_t)snapshot->region_count + 1) * sizeof(*regions));
-	if (!regions || !boot_get(merge, snapshot))
-		goto out;
-	header_add(merge, snapshot);
+	return 0;
+}
+
+/* Adds what has no numbers of processes: the header, the regions and the nodes of SNAPSHOT, which
+ * ended at END_NS. */
+static int sum_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
+		   uint64_t end_ns, struct adding *adding)
+{
+	int err;
+
+	adding->regions =
+		malloc(((size_t)snapshot->region_count + 1) * sizeof(*adding->regions));
+	if (!adding->regions)
+		return -ENOMEM;
+	header_add(merge, snapshot, end_ns);
 	if (snapshot->thread_count) {
 		merge->any_threads = true;
 		merge->exact = pm_report_is_exact(snapshot);
 	}
-	err = regions_add(merge, snapshot, regions);
+	err = regions_add(merge, snapshot, adding->regions);
 	if (!err)
-		err = pm_merge_nodes(merge, snapshot, regions,
-				     tick_ns / merge->sum->tick_ns);
-	if (!err)
-		err = pm_merge_values(merge, snapshot, regions, process, tick_ns);
-	if (!err)
-		err = pm_merge_notes(merge, snapshot, process);
+		err = pm_merge_nodes(merge, snapshot, adding->regions,
+				     adding->tick_ns / merge->sum->tick_ns);
 	if (!err)
 		totals_add(merge, snapshot);
-	if (!err)
-		err = pm_merge_process_add(merge, snapshot);
-out:
-	free(regions);
+	return err;
+}
+
+static int added(int err, struct pm_diag *diag)
+{
 	return err ? pm_diag_set(diag, err,
 				 "no memory to merge the profiles, or too much data for "
 				 "one report: merge fewer profiles")
 		   : 0;
+}
+
+int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
+		 struct pm_diag *diag)
+{
+	uint64_t end_ns = pm_plus(snapshot->header.begin_realtime_ns,
+				  whole(pm_report_duration(snapshot)));
+	struct adding adding = {.tick_ns = tick_of(merge, snapshot)};
+	uint32_t process = merge->process_count;
+	int err = check(merge, snapshot, diag);
+
+	if (err)
+		return err;
+	err = boot_get(merge, snapshot->header.boot_id, snapshot->header.clock,
+		       snapshot->tick_ns, snapshot->tick_error);
+	if (!err)
+		err = sum_add(merge, snapshot, end_ns, &adding);
+	if (!err)
+		err = pm_merge_values(merge, snapshot, adding.regions, process,
+				      adding.tick_ns);
+	if (!err)
+		err = pm_merge_notes(merge, snapshot, process);
+	if (!err)
+		err = pm_merge_process_add(merge, snapshot);
+	free(adding.regions);
+	return added(err, diag);
+}
+
+int pm_merge_join(struct pm_merge *merge, const struct pm_merge *other,
+		  struct pm_diag *diag)
+{
+	struct adding adding = {.tick_ns = tick_of(merge, other->sum)};
+	int err = check(merge, other->sum, diag);
+
+	if (err)
+		return err;
+	for (uint32_t b = 0; !err && b < other->boot_count; b++)
+		err = boot_get(merge, other->boots[b].id, other->boots[b].clock,
+			       other->boots[b].tick_ns, other->boots[b].tick_error);
+	if (!err)
+		err = sum_add(merge, other->sum, other->end_realtime_ns, &adding);
+	if (!err)
+		err = pm_merge_values_join(merge, other, adding.regions);
+	if (!err)
+		err = pm_merge_notes_join(merge, other);
+	if (!err)
+		err = pm_merge_processes_join(merge, other);
+	merge->programs_differ |= other->programs_differ;
+	merge->clocks_differ |= other->clocks_differ;
+	free(adding.regions);
+	return added(err, diag);
 }
 
 int pm_merge_end(struct pm_merge *merge)
@@ -340,15 +414,11 @@ int pm_merge_end(struct pm_merge *merge)
 	struct pm_snapshot *sum = merge->sum;
 	struct perfmon_profile_header *header = &sum->header;
 	uint64_t duration_ns = pm_less(merge->end_realtime_ns, header->begin_realtime_ns);
-	int err = pm_merge_nodes_end(merge);
+	int err = pm_merge_nodes_fill(merge);
 
-	if (!err)
+	if (!err) {
+		pm_merge_nodes_end(merge);
 		err = pm_merge_notes_end(merge);
-	/* By the first plan, which all of them have. */
-	if (sum->has_totals) {
-		sum->generation = sum->plans[0].generation;
-		sum->counter_count = sum->plans[0].counter_count;
-		sum->counters = sum->plans[0].counters;
 	}
 	header->begin_ticks = header->begin_ns = 0;
 	header->end_ns = duration_ns;

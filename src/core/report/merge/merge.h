@@ -49,6 +49,27 @@ void pm_merge_free(struct pm_merge *merge); /* NULL is accepted */
 int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		 struct pm_diag *diag);
 
+/* --- a merge as bytes, which another process adds to its own: a tree of processes, in which each has
+ * a few profiles in memory at a time, merges very many --- */
+
+/*
+ * pm_merge_pack() - writes what MERGE, which has at least one process, has so far. Adding goes on
+ * after it. The caller frees the *SIZE bytes at *OUT with free(). Not after pm_merge_end().
+ * Returns 0 or -ENOMEM.
+ */
+int pm_merge_pack(struct pm_merge *merge, void **out, size_t *size);
+
+/* Returns true if the SIZE bytes at BYTES begin as those of pm_merge_pack() do. */
+bool pm_merge_is_packed(const void *bytes, size_t size);
+
+/*
+ * pm_merge_add_packed() - adds the processes in the SIZE bytes at BYTES (aligned to 8), which
+ * pm_merge_is_packed() accepts, behind those that MERGE has. The bytes are not trusted. Returns
+ * what pm_merge_add() does; -EINVAL, with nothing added, also if the bytes do not hold.
+ */
+int pm_merge_add_packed(struct pm_merge *merge, const void *bytes, size_t size,
+			struct pm_diag *diag);
+
 /* Completes the sum: its notes, and what all processes have in common. 0 or -ENOMEM. */
 int pm_merge_end(struct pm_merge *merge);
 

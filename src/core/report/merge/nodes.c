@@ -64,7 +64,8 @@ static int plan_add(struct pm_snapshot *sum, const struct pm_snapshot_thread *th
 	for (uint32_t t = 0; t < sum->thread_count; t++)
 		sum->threads[t].plan = &plans[t];
 	plan = &plans[sum->plan_count];
-	plan->generation = sum->plan_count + 1;
+	/* The first plan is the newest one: so its totals can be packed. */
+	plan->generation = PM_MERGE_SETS - sum->plan_count;
 	plan->counter_count = count;
 	memset(&plan->time, 0, sizeof(plan->time));
 	plan->counters = malloc(count * sizeof(*plan->counters) + 1);
@@ -294,7 +295,7 @@ static bool is_counted(const struct pm_snapshot *sum,
 	return false;
 }
 
-int pm_merge_nodes_end(struct pm_merge *merge)
+int pm_merge_nodes_fill(struct pm_merge *merge)
 {
 	struct pm_snapshot *sum = merge->sum;
 	int err = 0;
@@ -312,6 +313,19 @@ int pm_merge_nodes_end(struct pm_merge *merge)
 		}
 		thread->record.node_count = thread->node_count;
 	}
+	/* Totals, if there are any, are of the first plan. */
+	if (sum->plan_count) {
+		sum->generation = sum->plans[0].generation;
+		sum->counters = sum->plans[0].counters;
+		sum->counter_count = sum->plans[0].counter_count;
+	}
+	return err;
+}
+
+void pm_merge_nodes_end(struct pm_merge *merge)
+{
+	struct pm_snapshot *sum = merge->sum;
+
 	/* An event that only some processes were refused is not refused. */
 	for (uint32_t p = 0; p < sum->plan_count; p++) {
 		for (uint32_t c = 0; c < sum->plans[p].counter_count; c++) {
@@ -325,10 +339,4 @@ int pm_merge_nodes_end(struct pm_merge *merge)
 			}
 		}
 	}
-	if (sum->plan_count) {
-		sum->generation = sum->plans[0].generation;
-		sum->counters = sum->plans[0].counters;
-		sum->counter_count = sum->plans[0].counter_count;
-	}
-	return err;
 }

@@ -13,14 +13,16 @@
 /* So much of a list of processes is told in a sentence. */
 #define LIST_MOST 200
 
-static int note_add(struct pm_merge *merge, const char *text, uint32_t process)
+/* Adds TEXT, a note of COUNT processes of which PROCESS is the first. */
+static int note_add(struct pm_merge *merge, const char *text, uint32_t process,
+		    uint32_t count)
 {
 	struct pm_merge_note *note;
 
 	for (uint32_t i = 0; i < merge->note_count; i++) {
 		if (strcmp(merge->notes[i].text, text) != 0)
 			continue;
-		merge->notes[i].count++;
+		merge->notes[i].count += count;
 		return 0;
 	}
 	if (merge->note_count == PM_MERGE_NOTES) {
@@ -31,7 +33,7 @@ static int note_add(struct pm_merge *merge, const char *text, uint32_t process)
 		return -ENOMEM;
 	note = &merge->notes[merge->note_count];
 	*note = (struct pm_merge_note){
-		.text = strdup(text), .count = 1, .first = process};
+		.text = strdup(text), .count = count, .first = process};
 	if (!note->text)
 		return -ENOMEM;
 	merge->note_count++;
@@ -71,11 +73,25 @@ int pm_merge_notes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < snapshot->note_count; i++)
-		err = note_add(merge, snapshot->notes[i], process);
+		err = note_add(merge, snapshot->notes[i], process, 1);
 	if (!err && snapshot->partial)
-		err = note_add(merge, snapshot->problem, process);
+		err = note_add(merge, snapshot->problem, process, 1);
 	for (uint32_t i = 0; !err && i < snapshot->unmatched_count; i++)
 		err = unmatched_add(merge->sum, &snapshot->unmatched[i]);
+	return err;
+}
+
+int pm_merge_notes_join(struct pm_merge *merge, const struct pm_merge *other)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < other->note_count; i++)
+		err = note_add(merge, other->notes[i].text,
+			       merge->process_count + other->notes[i].first,
+			       other->notes[i].count);
+	for (uint32_t i = 0; !err && i < other->sum->unmatched_count; i++)
+		err = unmatched_add(merge->sum, &other->sum->unmatched[i]);
+	merge->notes_left_out |= other->notes_left_out;
 	return err;
 }
 
@@ -208,10 +224,7 @@ static bool has_no_event(const struct pm_merge *merge, uint32_t process,
 	const struct pm_merge_event *event = argument;
 
 	(void)merge;
-	for (uint32_t i = 0; i < event->open.count; i++)
-		if (event->open.at[i] == process)
-			return false;
-	return true;
+	return !pm_merge_list_has(&event->open, process);
 }
 
 /* Names the processes that have not ended their profiles, and why. */

@@ -15,11 +15,24 @@ struct pm_merge_note {
 };
 #define PM_MERGE_NOTES 64 /* of different ones, so many are kept */
 
-/* Processes, by number and rising. */
+/* Processes, by number and rising, as stretches of consecutive ones. */
 struct pm_merge_list {
-	uint32_t *at;
-	uint32_t count, room;
+	struct pm_merge_stretch {
+		uint32_t first, last,
+			before; /* before: so many are in earlier stretches */
+	} * at;
+	uint32_t stretches;
+	uint32_t count; /* processes */
 };
+
+/* Adds the processes FIRST to LAST, which come behind all others. */
+int pm_merge_list_add(struct pm_merge_list *list, uint32_t first, uint32_t last);
+/* Adds those of OTHER, whose numbers rise by SHIFT. */
+int pm_merge_list_join(struct pm_merge_list *list, const struct pm_merge_list *other,
+		       uint32_t shift);
+/* Returns the process at INDEX, which is below the list's count. */
+uint32_t pm_merge_list_at(const struct pm_merge_list *list, uint32_t index);
+bool pm_merge_list_has(const struct pm_merge_list *list, uint32_t process);
 
 /* An event for ranges, and the processes in which it was open. */
 struct pm_merge_event {
@@ -78,6 +91,7 @@ struct pm_merge {
 	struct pm_merge_list everyone;
 	struct pm_merge_process *processes;
 	uint32_t process_count;
+	bool some_unranked; /* processes without a rank */
 	uint32_t host_count;
 	char **hosts;
 	uint32_t boot_count;
@@ -99,12 +113,18 @@ int pm_merge_number(struct pm_merge *merge, struct pm_merge_ranges *ranges,
  * sum's. */
 int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		   const uint32_t *region_map, double ratio);
-/* Gives each thread of the sum all paths. */
-int pm_merge_nodes_end(struct pm_merge *merge);
+/* Gives each thread of the sum all paths that there are so far. */
+int pm_merge_nodes_fill(struct pm_merge *merge);
+/* Completes the sum's events. */
+void pm_merge_nodes_end(struct pm_merge *merge);
 
 /* Adds the values of SNAPSHOT, of process number PROCESS, to the ranges. */
 int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		    const uint32_t *region_map, uint32_t process, double tick_ns);
+
+/* Returns the processes in which QUANTITY could be. */
+const struct pm_merge_list *pm_merge_list_of(const struct pm_merge *merge,
+					     uint32_t quantity);
 
 /* Enters the process of SNAPSHOT, and its host. */
 int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *snapshot);
@@ -113,5 +133,17 @@ int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *snaps
 int pm_merge_notes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		   uint32_t process);
 int pm_merge_notes_end(struct pm_merge *merge);
+
+/* Do the same with what OTHER has, whose processes come behind all of MERGE's. The processes
+ * are entered last. */
+int pm_merge_values_join(struct pm_merge *merge, const struct pm_merge *other,
+			 const uint32_t *region_map);
+int pm_merge_notes_join(struct pm_merge *merge, const struct pm_merge *other);
+int pm_merge_processes_join(struct pm_merge *merge, const struct pm_merge *other);
+
+/* Adds OTHER, another merge of which the number tables and the names are not used. Returns
+ * what pm_merge_add() does. */
+int pm_merge_join(struct pm_merge *merge, const struct pm_merge *other,
+		  struct pm_diag *diag);
 
 #endif

@@ -11,7 +11,8 @@
 
 static int host_get(struct pm_merge *merge, const char *name, uint32_t *host)
 {
-	for (uint32_t h = 0; h < merge->host_count; h++) {
+	/* Neighbours often have the same one. */
+	for (uint32_t h = merge->host_count; h-- > 0;) {
 		if (strcmp(merge->hosts[h], name) != 0)
 			continue;
 		*host = h;
@@ -65,8 +66,29 @@ int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *s)
 		process->open |= any_open(&s->threads[t]);
 	}
 	err = host_get(merge, s->header.host, &process->host);
-	if (!err)
+	if (!err) {
+		merge->some_unranked |= process->rank < 0;
 		merge->process_count++;
+	}
+	return err;
+}
+
+int pm_merge_processes_join(struct pm_merge *merge, const struct pm_merge *other)
+{
+	int err = 0;
+
+	for (uint32_t p = 0; !err && p < other->process_count; p++) {
+		const struct pm_merge_process *from = &other->processes[p];
+		struct pm_merge_process *process;
+
+		if (!PM_GROW(merge->processes, merge->process_count))
+			return -ENOMEM;
+		process = &merge->processes[merge->process_count];
+		*process = *from;
+		err = host_get(merge, other->hosts[from->host], &process->host);
+		merge->process_count += !err;
+	}
+	merge->some_unranked |= other->some_unranked;
 	return err;
 }
 
@@ -93,10 +115,7 @@ const char *pm_merge_host(const struct pm_merge *merge, uint32_t host)
 
 bool pm_merge_has_ranks(const struct pm_merge *merge)
 {
-	for (uint32_t p = 0; p < merge->process_count; p++)
-		if (merge->processes[p].rank < 0)
-			return false;
-	return merge->process_count > 0;
+	return merge->process_count > 0 && !merge->some_unranked;
 }
 
 const char *pm_merge_label(const struct pm_merge *merge, uint32_t process,

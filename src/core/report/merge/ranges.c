@@ -3,20 +3,13 @@
  * taken from a report of it alone, so that it is scaled and marked as there. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/report/merge/parts.h"
 #include "core/report/model/value.h"
 #include "core/text/grow.h"
-
-static int list_add(struct pm_merge_list *list, uint32_t process)
-{
-	if (!PM_GROW(list->at, list->count))
-		return -ENOMEM;
-	list->at[list->count++] = process;
-	return 0;
-}
 
 /* Gives each path room for WIDTH quantities, and there is room for ROOM paths (not 0). */
 static int resize(struct pm_merge_ranges *ranges, uint32_t room, uint32_t width)
@@ -66,43 +59,48 @@ int pm_merge_number(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 	return err;
 }
 
-uint32_t pm_merge_quantity(const struct pm_merge *merge,
-			   const struct pm_report_event *event)
+static uint32_t quantity_of(const struct pm_merge *merge, const char *name,
+			    const char *unit, double scale)
 {
 	uint32_t e;
 
 	for (e = 0; e < merge->event_count; e++) {
 		const struct pm_merge_event *known = &merge->events[e];
 
-		if (!strcmp(known->name, event->name) &&
-		    !strcmp(known->unit, event->first->unit) &&
-		    known->scale == event->first->scale)
+		if (!strcmp(known->name, name) && !strcmp(known->unit, unit) &&
+		    known->scale == scale)
 			break;
 	}
 	return PM_RANGE_EVENTS + e;
 }
 
-static int event_get(struct pm_merge *merge, const struct pm_report_event *event,
-		     uint32_t *quantity)
+uint32_t pm_merge_quantity(const struct pm_merge *merge,
+			   const struct pm_report_event *event)
+{
+	return quantity_of(merge, event->name, event->first->unit, event->first->scale);
+}
+
+/* The quantity of the event NAME in SCALE of UNIT. */
+static int event_get(struct pm_merge *merge, const char *name, const char *unit,
+		     double scale, uint32_t *quantity)
 {
 	struct pm_merge_event *own;
 
-	*quantity = pm_merge_quantity(merge, event);
+	*quantity = quantity_of(merge, name, unit, scale);
 	if (*quantity < PM_RANGE_EVENTS + merge->event_count)
 		return 0;
 	if (!PM_GROW(merge->events, merge->event_count))
 		return -ENOMEM;
 	own = &merge->events[merge->event_count++];
 	memset(own, 0, sizeof(*own));
-	memcpy(own->name, event->name, sizeof(own->name));
-	memcpy(own->unit, event->first->unit, sizeof(own->unit));
-	own->scale = event->first->scale;
+	snprintf(own->name, sizeof(own->name), "%s", name);
+	snprintf(own->unit, sizeof(own->unit), "%s", unit);
+	own->scale = scale;
 	return 0;
 }
 
-/* The processes in which QUANTITY could be. */
-static const struct pm_merge_list *list_of(const struct pm_merge *merge,
-					   uint32_t quantity)
+const struct pm_merge_list *pm_merge_list_of(const struct pm_merge *merge,
+					     uint32_t quantity)
 {
 	return quantity < PM_RANGE_EVENTS
 		       ? &merge->everyone
@@ -112,7 +110,7 @@ static const struct pm_merge_list *list_of(const struct pm_merge *merge,
 uint32_t pm_merge_open_count(const struct pm_merge *merge, uint32_t quantity)
 {
 	return quantity < PM_RANGE_EVENTS + merge->event_count
-		       ? list_of(merge, quantity)->count
+		       ? pm_merge_list_of(merge, quantity)->count
 		       : 0;
 }
 
@@ -125,7 +123,7 @@ static void cell_add(struct pm_merge_cell *cell, const struct pm_merge_list *lis
 
 	/* Those before it in the list that were not seen have no such path. */
 	if (seen < list->count && cell->absent == PM_MERGE_NONE)
-		cell->absent = list->at[seen];
+		cell->absent = pm_merge_list_at(list, seen);
 	if (v->state != PM_COUNTED) {
 		cell->unknown++;
 		return;
@@ -173,7 +171,8 @@ static void node_add(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 		struct pm_value v = pm_report_count(tree, n, e, tree->flat);
 
 		if (model->events[e].user_read || model->events[e].syscall_read)
-			cell_add(&cells[q], list_of(merge, q), process->number, &v, 1);
+			cell_add(&cells[q], pm_merge_list_of(merge, q), process->number,
+				 &v, 1);
 	}
 }
 
@@ -198,24 +197,31 @@ static int tree_add(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 	return err;
 }
 
-/* The quantities of MODEL's events, and room for them. */
-static int quantities_get(struct pm_merge *merge, const struct pm_report_model *model,
-			  uint32_t *quantities)
+/* Makes room for the events that are new. */
+static int widen(struct pm_merge *merge)
 {
 	uint32_t width = PM_RANGE_EVENTS + merge->event_count;
 	int err = 0;
 
-	for (uint32_t e = 0; !err && e < model->event_count; e++)
-		err = event_get(merge, &model->events[e], &quantities[e]);
-	if (err || PM_RANGE_EVENTS + merge->event_count == width)
-		return err;
 	/* Where there is no path yet the first one brings the room. */
-	width = PM_RANGE_EVENTS + merge->event_count;
-	if (merge->paths.room)
+	if (merge->paths.room && merge->paths.width < width)
 		err = resize(&merge->paths, merge->paths.room, width);
-	if (!err && merge->regions.room)
+	if (!err && merge->regions.room && merge->regions.width < width)
 		err = resize(&merge->regions, merge->regions.room, width);
 	return err;
+}
+
+/* The quantities of MODEL's events, and room for them. */
+static int quantities_get(struct pm_merge *merge, const struct pm_report_model *model,
+			  uint32_t *quantities)
+{
+	int err = 0;
+
+	for (uint32_t e = 0; !err && e < model->event_count; e++)
+		err = event_get(merge, model->events[e].name,
+				model->events[e].first->unit,
+				model->events[e].first->scale, &quantities[e]);
+	return err ?: widen(merge);
 }
 
 int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
@@ -249,14 +255,112 @@ int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	/* From now on it is one of those that could have had a path. */
 	for (uint32_t e = 0; !err && e < model.event_count; e++)
 		if (model.events[e].user_read || model.events[e].syscall_read)
-			err = list_add(
+			err = pm_merge_list_add(
 				&merge->events[quantities[e] - PM_RANGE_EVENTS].open,
-				process);
+				process, process);
 	if (!err)
-		err = list_add(&merge->everyone, process);
+		err = pm_merge_list_add(&merge->everyone, process, process);
 out:
 	free(quantities);
 	pm_report_model_free(&model);
+	return err;
+}
+
+/* Returns the first process of LIST, renumbered by SHIFT, that does not have the path of CELL, or
+ * PM_MERGE_NONE. */
+static uint32_t absent_of(const struct pm_merge_cell *cell,
+			  const struct pm_merge_list *list, uint32_t shift)
+{
+	uint32_t seen = cell->counted + cell->unknown;
+
+	if (cell->absent != PM_MERGE_NONE)
+		return cell->absent + shift;
+	return seen < list->count ? pm_merge_list_at(list, seen) + shift : PM_MERGE_NONE;
+}
+
+/* Adds FROM, of processes that come behind those of CELL. */
+static void cell_join(struct pm_merge_cell *cell, const struct pm_merge_list *list,
+		      const struct pm_merge_cell *from,
+		      const struct pm_merge_list *others, uint32_t shift)
+{
+	uint32_t absent = absent_of(cell, list, 0);
+
+	cell->absent = absent != PM_MERGE_NONE ? absent : absent_of(from, others, shift);
+	if (from->counted && (!cell->counted || from->min < cell->min)) {
+		cell->min = from->min;
+		cell->min_process = from->min_process + shift;
+	}
+	if (from->counted && (!cell->counted || from->max > cell->max)) {
+		cell->max = from->max;
+		cell->max_process = from->max_process + shift;
+	}
+	if (from->counted && (!cell->counted || from->coverage < cell->coverage))
+		cell->coverage = from->coverage;
+	cell->sum += from->sum;
+	cell->error = fmaxf(cell->error, from->error);
+	cell->marks |= from->marks;
+	cell->counted += from->counted;
+	cell->unknown += from->unknown;
+}
+
+/* Adds the ranges FROM, whose quantity Q is TO's quantity quantities[Q]. */
+static int ranges_join(struct pm_merge *merge, struct pm_merge_ranges *to,
+		       const struct pm_merge *other, const struct pm_merge_ranges *from,
+		       const uint32_t *region_map, const uint32_t *quantities)
+{
+	uint32_t *numbers = calloc((size_t)from->count + 1, sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	for (uint32_t n = 1; !err && n < from->count; n++) {
+		uint32_t region = from->path[n].region;
+
+		region = region_map[region & PM_NODE_REGION] | (region & ~PM_NODE_REGION);
+		err = pm_merge_number(merge, to, numbers[from->path[n].parent], region,
+				      &numbers[n]);
+		for (uint32_t q = 0; !err && q < from->width; q++) {
+			size_t at = (size_t)numbers[n] * to->width + quantities[q];
+
+			cell_join(&to->cells[at], pm_merge_list_of(merge, quantities[q]),
+				  &from->cells[(size_t)n * from->width + q],
+				  pm_merge_list_of(other, q), merge->process_count);
+		}
+	}
+	free(numbers);
+	return err;
+}
+
+int pm_merge_values_join(struct pm_merge *merge, const struct pm_merge *other,
+			 const uint32_t *region_map)
+{
+	uint32_t *quantities =
+		malloc((PM_RANGE_EVENTS + other->event_count) * sizeof(*quantities));
+	int err = quantities ? 0 : -ENOMEM;
+
+	for (uint32_t q = 0; !err && q < PM_RANGE_EVENTS; q++)
+		quantities[q] = q;
+	for (uint32_t e = 0; !err && e < other->event_count; e++) {
+		const struct pm_merge_event *event = &other->events[e];
+
+		err = event_get(merge, event->name, event->unit, event->scale,
+				&quantities[PM_RANGE_EVENTS + e]);
+	}
+	err = err ?: widen(merge);
+	err = err
+		      ?: ranges_join(merge, &merge->paths, other, &other->paths,
+				     region_map, quantities);
+	err = err
+		      ?: ranges_join(merge, &merge->regions, other, &other->regions,
+				     region_map, quantities);
+	for (uint32_t e = 0; !err && e < other->event_count; e++) {
+		uint32_t own = quantities[PM_RANGE_EVENTS + e] - PM_RANGE_EVENTS;
+
+		err = pm_merge_list_join(&merge->events[own].open, &other->events[e].open,
+					 merge->process_count);
+	}
+	if (!err)
+		err = pm_merge_list_join(&merge->everyone, &other->everyone,
+					 merge->process_count);
+	free(quantities);
 	return err;
 }
 
@@ -284,7 +388,7 @@ struct pm_range pm_merge_range(const struct pm_merge *merge, bool flat, uint32_t
 	if (!path || path >= ranges->count ||
 	    quantity >= PM_RANGE_EVENTS + merge->event_count)
 		return range;
-	list = list_of(merge, quantity);
+	list = pm_merge_list_of(merge, quantity);
 	cell = &ranges->cells[(size_t)path * ranges->width + quantity];
 	range.of = list->count;
 	range.present = cell->counted + cell->unknown;
@@ -302,8 +406,9 @@ struct pm_range pm_merge_range(const struct pm_merge *merge, bool flat, uint32_t
 	range.min_process = cell->min_process;
 	range.max_process = cell->max_process;
 	if (absent) {
-		uint32_t first = cell->absent != PM_MERGE_NONE ? cell->absent
-							       : list->at[range.present];
+		uint32_t first = cell->absent != PM_MERGE_NONE
+					 ? cell->absent
+					 : pm_merge_list_at(list, range.present);
 
 		if (cell->min > 0 || first < cell->min_process)
 			range.min_process = first;
