@@ -6,6 +6,7 @@ BENCHES += bench/bench_sessions
 BENCHES += bench/bench_notify
 BENCHES += bench/bench_kept
 BENCHES += bench/bench_around
+BENCHES += bench/bench_merge
 check_LTLIBRARIES += bench/libbench.la
 bench_libbench_la_SOURCES = bench/bench.c bench/bench.h bench/calls.c
 BENCH_LIBS = bench/libbench.la libperfmon.la -lm
@@ -15,6 +16,7 @@ bench_bench_regions_LDADD = $(BENCH_LIBS)
 bench_bench_notify_LDADD = $(BENCH_LIBS)
 bench_bench_kept_LDADD = $(BENCH_LIBS)
 bench_bench_around_LDADD = $(BENCH_LIBS)
+bench_bench_merge_LDADD = $(BENCH_LIBS)
 
 # Programs that it starts must be no scripts of libtool's.
 BENCHES += bench/bench_start

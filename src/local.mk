@@ -211,14 +211,15 @@ fastpathinclude_HEADERS = src/fastpath/read.h
 
 # One report of all ranks of an MPI program. Compiled and linked by MPI's own compiler, which
 # alone knows how.
-EXTRA_DIST += src/mpi/finalize.c src/mpi/libperfmon-mpi.map
+mpi_files = src/mpi/finalize.c src/mpi/init.c
+EXTRA_DIST += $(mpi_files) src/mpi/begun.h src/mpi/libperfmon-mpi.map
 CLEANFILES += src/mpi/libperfmon-mpi.so src/mpi/libperfmon-mpi.so.0
-src/mpi/libperfmon-mpi.so.0: src/mpi/finalize.c src/mpi/libperfmon-mpi.map \
+src/mpi/libperfmon-mpi.so.0: $(mpi_files) src/mpi/begun.h src/mpi/libperfmon-mpi.map \
 		include/perfmon/merge.h libperfmon.la
 	$(AM_V_GEN)$(MKDIR_P) src/mpi && $(MPICC) -std=gnu11 $(CFLAGS) $(PM_WARN) -fPIC -shared \
 		-Wl,-soname,libperfmon-mpi.so.0 -I$(top_srcdir)/include \
 		-Wl,--version-script=$(srcdir)/src/mpi/libperfmon-mpi.map \
-		$(srcdir)/src/mpi/finalize.c -o $@ -L.libs -lperfmon
+		$(addprefix $(srcdir)/,$(mpi_files)) -o $@ -L.libs -lperfmon
 src/mpi/libperfmon-mpi.so: src/mpi/libperfmon-mpi.so.0
 	$(AM_V_GEN)ln -sf libperfmon-mpi.so.0 $@
 if HAVE_MPI

@@ -60,6 +60,7 @@ static void set_constants(bool is_open_mpi)
 	MPI_ANY_CONSTANTS(CONSTANT)
 #undef CONSTANT
 	any.status_ignore = is_open_mpi ? 0 : 1;
+	any.any_source = is_open_mpi ? -1 : -2;
 }
 
 /* Returns whether the program is built for the common ABI of MPI 5, whose handles are others. */

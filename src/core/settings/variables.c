@@ -23,10 +23,11 @@ static const char *const names[] = {
 	"SAMPLE_PAGES", "TOP",
 };
 
-/* Those of module systems and CMake, which say where the library is, and those of
- * `perfmon run --exact`. */
-static const char *const foreign[] = {"DIR",	 "HOME",      "PREFIX",	      "ROOT",
-				      "VERSION", "EXACT_DIR", "EXACT_PADDING"};
+/* Those of module systems and CMake, which say where the library is, those of
+ * `perfmon run --exact`, and that of libperfmon-mpi. */
+static const char *const foreign[] = {"DIR",	       "HOME",	  "PREFIX",
+				      "ROOT",	       "VERSION", "EXACT_DIR",
+				      "EXACT_PADDING", "MPI_WAIT"};
 
 char *(*pm_options_getenv)(const char *name) = secure_getenv;
 

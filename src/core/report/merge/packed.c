@@ -178,7 +178,8 @@ int pm_merge_pack(struct pm_merge *merge, void **out, size_t *size)
 	head.profile_size = profile_size;
 	head.size = bytes.used;
 	memcpy(bytes.data, &head, sizeof(head));
-	*out = bytes.data;
+	/* It may wait for a while until it is sent. */
+	*out = realloc(bytes.data, bytes.used) ?: bytes.data;
 	*size = bytes.used;
 	return 0;
 }
