@@ -45,9 +45,8 @@ static struct perfmon_region *of_name(const char *name, bool filtered)
 		region = pm_registry_find(name);
 		if (!region) {
 			region = pm_registry_add(
-				name,
-				filtered &&
-					pm_options_leave_out(&pm_regions.options, name));
+				name, filtered && pm_options_leave_out(
+							  &pm_regions.options, name));
 			if (region)
 				pm_region_record_name(region);
 		}

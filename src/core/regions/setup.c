@@ -40,7 +40,8 @@ static void publish(void)
 	bool plain = !pm_region_general.fence && !pm_region_general.monotonic &&
 		     !pm_region_general.generation;
 
-	PM_PUT(pm_region_general.special, !plain || pm_region_general.stride || pm_region_general.filters);
+	PM_PUT(pm_region_general.special,
+	       !plain || pm_region_general.stride || pm_region_general.filters);
 	pm_regions.was_armed = pm_regions.was_armed || !disarms;
 	if (pm_regions.phase != PM_REGIONS_READY)
 		return;

@@ -39,8 +39,7 @@ static void fill_team(const struct pm_report_tree *tree,
 bool pm_report_has_spread(const struct pm_report_node *node)
 {
 	return node->visits && !node->is_overlapping && !node->unmeasured &&
-	       !node->spread_unknown &&
-	       node->thread_min_ticks <= node->thread_max_ticks;
+	       !node->spread_unknown && node->thread_min_ticks <= node->thread_max_ticks;
 }
 
 /* A visit that is open in a thread is not in these times. What threads took that measured
