@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The release archive: make distcheck, and a build inside of the unpacked tree.
+# The release archive: make distcheck, and a build inside of the unpacked tree, without autotools.
 # Row: DC-01
+# Row: HM-10
 . "$PM_TOP/scripts/suite.sh"
 
 build=$PM_SUITE_DIR/build
@@ -30,6 +31,17 @@ mkdir -p "$PM_SUITE_DIR/in-tree"
 must "unpacks" tar -x -C "$PM_SUITE_DIR/in-tree" --strip-components=1 \
 	-f "$(echo "$build"/perfmon-*.tar.xz)"
 cd "$PM_SUITE_DIR/in-tree"
+# Who builds the archive has none of these, and a rule that wants one would fail.
+mkdir -p "$PM_SUITE_DIR/without"
+for tool in aclocal autoconf autoheader autom4te automake autoreconf libtoolize; do
+	for name in "$tool" $(compgen -c "$tool-" || true); do
+		printf '#!/bin/sh\necho "%s is not here" >&2\nexit 1\n' "$name" >"$PM_SUITE_DIR/without/$name"
+		chmod +x "$PM_SUITE_DIR/without/$name"
+	done
+done
+export PATH=$PM_SUITE_DIR/without:$PATH
+sees_none() { ! autoconf --version && ! automake --version; }
+must "autotools are out of reach" in_shell sees_none
 # Without optimisation: the compiler is faster.
 must "configures in the tree" ./configure --enable-werror --disable-static CFLAGS=-O0 CXXFLAGS=-O0
 try "builds in the tree" make -j "$PM_JOBS"
