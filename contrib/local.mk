@@ -5,3 +5,9 @@ EXTRA_DIST += debian/changelog debian/control debian/copyright debian/libperfmon
 	debian/perfmon-doc.install debian/perfmon.install debian/perfmon.lintian-overrides \
 	debian/rules debian/source/format debian/tests/archive debian/tests/command \
 	debian/tests/control debian/tests/exact debian/tests/hooks debian/tests/program
+
+# The library in another project's tree: doc/embedding.md.
+EXTRA_DIST += contrib/embedding/work.c contrib/embedding/autotools/Makefile.am \
+	contrib/embedding/autotools/configure.ac contrib/embedding/cmake/CMakeLists.txt \
+	contrib/embedding/meson/meson.build \
+	contrib/embedding/meson/subprojects/packagefiles/perfmon/meson.build

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Installed beside README.md, from where README.md names them.
 docfilesdir = $(docdir)/doc
-dist_docfiles_DATA = doc/api.md doc/ci.md doc/compare.md doc/costs.md doc/events.md doc/first-hour.md doc/hooks.md doc/languages.md doc/limits.md \
+dist_docfiles_DATA = doc/api.md doc/ci.md doc/compare.md doc/costs.md doc/embedding.md doc/events.md doc/first-hour.md doc/hooks.md doc/languages.md doc/limits.md \
 	doc/metrics.md doc/migration.md doc/mpi.md doc/packages.md doc/page.png doc/profile-layout.md doc/profiles.md doc/python.md doc/regions.md \
 	doc/report-formats.md doc/reports.md doc/rules.md doc/sessions.md doc/stat-formats.md \
 	doc/stat.md doc/troubleshooting.md

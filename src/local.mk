@@ -179,7 +179,17 @@ libperfmon_core_la_LIBADD = libperfmon_kept.la $(URCU_LIBS) -lm
 
 # Of these the archive has objects of its own: it is linked with the libraries that the
 # shared library loads (src/core/kernel/library.h). A convenience library would hand it the same.
-LOADERS = src/core/events/pfm.c src/core/topology/load.c
+if HAVE_PFM
+LOADERS_PFM = src/core/events/pfm.c
+else
+LOADERS_PFM = src/core/events/without_pfm.c
+endif
+if HAVE_HWLOC
+LOADERS_HWLOC = src/core/topology/load.c
+else
+LOADERS_HWLOC = src/core/topology/without_hwloc.c
+endif
+LOADERS = $(LOADERS_PFM) $(LOADERS_HWLOC)
 LOADERS_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
 LOADERS_LIBADD = libperfmon_core.la $(HWLOC_LINKED) $(PFM_LINKED)
 

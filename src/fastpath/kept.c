@@ -80,8 +80,7 @@ static struct pm_region_calls choose(uint32_t counters, int plain, int stride)
 
 #endif
 
-__attribute__((
-	visibility("default"))) struct perfmon_region_calls perfmon_region_calls = {
+PM_REGION_EXPORT struct perfmon_region_calls perfmon_region_calls = {
 	.armed = 1, .begin = FIRST_BEGIN, .end = FIRST_END};
 
 /* The pointers are never NULL: a thread may have found regions armed before. */

@@ -8,10 +8,9 @@ struct pm_region_general pm_region_general;
 
 struct pm_region_calls pm_region_ordinary = {begin_first, end_first};
 
-#define EXPORT __attribute__((visibility("default")))
-
-EXPORT void (*perfmon_region_begin_armed)(struct perfmon_region *) = begin_first;
-EXPORT void (*perfmon_region_end_armed)(struct perfmon_region *) = end_first;
+PM_REGION_EXPORT void (*perfmon_region_begin_armed)(struct perfmon_region *) =
+	begin_first;
+PM_REGION_EXPORT void (*perfmon_region_end_armed)(struct perfmon_region *) = end_first;
 
 #if PERFMON_ARCH_KEEPS
 void pm_region_begin_ordinary(struct perfmon_region *region)

@@ -7,6 +7,13 @@
 #include "arch/keep.h"
 #include "fastpath/thread.h"
 
+/* What programs use: see core/api/export.h. */
+#ifdef PM_HIDDEN
+#define PM_REGION_EXPORT __attribute__((visibility("hidden")))
+#else
+#define PM_REGION_EXPORT __attribute__((visibility("default")))
+#endif
+
 struct pm_region_calls {
 	void (*begin)(struct perfmon_region *region);
 	void (*end)(struct perfmon_region *region);
