@@ -1,12 +1,78 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The library in another project's tree, by the recipes of contrib/embedding.
+# The library in another project's tree, by the recipes of contrib/embedding, and its parts as
+# other package managers ask for them.
+# Row: HM-10
 . "$PM_TOP/scripts/suite.sh"
 
 here=$PM_SUITE_DIR/here
 rm -rf "$here"
 mkdir -p "$here"
 must "makes configure" in_shell pm_generate
+
+# --- Spack -------------------------------------------------------------------------------
+
+# What the recipe gives configure, with all variants and without: by the real class, on stand-ins
+# for what Spack's modules give.
+cat >"$here/recipe.py" <<'END'
+import sys
+import types
+
+variants = {}
+class Package:
+    def enable_or_disable(self, name):
+        return [f"--{'enable' if variants[name] else 'disable'}-{name}"]
+    def with_or_without(self, name, variant=None):
+        return [f"--{'with' if variants[variant or name] else 'without'}-{name}"]
+class Spec:
+    def satisfies(self, text):
+        return variants[text[1:]] == (text[0] == "+")
+    def __getitem__(self, name):
+        return types.SimpleNamespace(mpicc="mpicc", prefix=types.SimpleNamespace(
+            libexec=types.SimpleNamespace(valgrind="/valgrind")))
+def variant(name, default, description):
+    assert isinstance(default, bool) and description
+    variants[name] = default
+spack = types.ModuleType("spack.package")
+spack.variant = variant
+for name in ("license", "version", "depends_on", "requires", "conflicts"):
+    setattr(spack, name, lambda *args, **named: None)
+autotools = types.ModuleType("autotools")
+autotools.AutotoolsPackage = Package
+for name in ("spack", "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules["spack.package"] = spack
+sys.modules["spack_repo.builtin.build_systems.autotools"] = autotools
+recipe = {}
+exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), recipe)
+package = recipe["Perfmon"]()
+package.spec = Spec()
+for value in (True, False):
+    for name in variants:
+        variants[name] = value
+    print(*package.configure_args())
+END
+recipe_options() { python3 "$here/recipe.py" contrib/spack/package.py >"$here/options" && cat "$here/options"; }
+known_to_configure() {
+	local options
+	while read -ra options; do
+		./configure --enable-option-checking=fatal "${options[@]}" --help >/dev/null || return
+	done <"$here/options"
+	! ./configure --enable-option-checking=fatal --with-no-such-part --help >/dev/null
+}
+# configure's own options, but for those of developers and of who embeds the archive.
+not_in_recipe() {
+	sed -n -E 's/.*AC_ARG_(ENABLE|WITH)\(\[([^]]*)\].*/\2/p' configure.ac |
+		grep -vxE 'werror|sanitizer|hidden-symbols|valgrind-files|pythondir' |
+		while read -r name; do grep -q -e "-$name\b" "$here/options" || echo "$name"; done
+}
+if command -v python3 >/dev/null; then
+	must "Spack: the recipe gives options" in_shell recipe_options
+	try "Spack: configure knows them" in_shell known_to_configure
+	try "Spack: the recipe has each option" nothing not_in_recipe
+else
+	skip "Spack: the recipe" "python3 is missing"
+fi
 
 # --- the library alone -------------------------------------------------------------------
 
