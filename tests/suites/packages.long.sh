@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The packages of debian/, on each release of Debian that the mirror has: built from the release
 # archive, read by lintian, installed on a fresh system, tried by their own tests, and removed.
+# The test programs run there, too, with that release's compiler and libraries.
 # Systems are folders here, whose mounts end with the commands that run in them.
 # Row: HM-10
+# Row: HM-11
 . "$PM_TOP/scripts/suite.sh"
 
 releases=(bookworm trixie)
@@ -60,6 +62,12 @@ build_packages() { # SYSTEM
 	# The tests are the other suites'.
 	in_root "$1" build env -C "/perfmon/perfmon-$version" DEB_BUILD_PROFILES=nocheck \
 		DEB_BUILD_OPTIONS="nocheck parallel=$PM_JOBS" dpkg-buildpackage -us -uc
+}
+# In the tree that the packages were built from, and with what it has compiled.
+test_programs_pass() { # SYSTEM
+	apt_get "$1" build build-dep "/perfmon/perfmon-$version"
+	in_root "$1" build env -C "/perfmon/perfmon-$version" ./configure --enable-werror --disable-static
+	in_root "$1" build env -C "/perfmon/perfmon-$version" timeout 3600 make -k -j "$PM_JOBS" check
 }
 checked_by_lintian() { # SYSTEM
 	apt_get "$1" build install lintian
@@ -126,6 +134,7 @@ release() { # RELEASE
 		esac
 	done
 	try "$1: they are removed, and nothing is left" in_shell remove_packages "$system"
+	try "$1: the test programs pass" in_shell test_programs_pass "$system"
 }
 # Why there can be no system of a release; nothing when there can be.
 obstacle() { # RELEASE
