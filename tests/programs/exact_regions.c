@@ -23,7 +23,7 @@ static __attribute__((noinline)) void kernel(struct mesh *mesh, int region)
 	int elements = ELEMENTS - 200 + 10 * region;
 
 	if (region == more)
-		elements += elements / 1000;
+		elements += (elements + 999) / 1000;
 	for (int e = 0; e < elements; e++) {
 		double x = mesh->node[mesh->corner[e]];
 
