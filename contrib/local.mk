@@ -3,7 +3,7 @@
 EXTRA_DIST += debian/changelog debian/control debian/copyright debian/libperfmon-dev.install \
 	debian/libperfmon-hooks0.install debian/libperfmon0.install debian/libperfmon0.symbols \
 	debian/perfmon-doc.install debian/perfmon.install debian/perfmon.lintian-overrides \
-	debian/rules debian/source/format debian/tests/archive debian/tests/command \
+	debian/python3-libperfmon.install debian/rules debian/source/format debian/tests/archive debian/tests/command \
 	debian/tests/control debian/tests/exact debian/tests/hooks debian/tests/program
 EXTRA_DIST += contrib/spack/package.py
 
