@@ -9,8 +9,9 @@ here=$PM_SUITE_DIR/run
 rm -rf "$here"
 mkdir -p "$here"
 regions=$build/tests/programs/exact_regions
-# So many runs have 105 pairs.
-RUNS=15
+# With --long so many that they have 105 pairs.
+RUNS=8
+[ -z "$PM_LONG" ] || RUNS=15
 
 runs() { # PROFILE ARGUMENT...
 	local profile=$here/$1
