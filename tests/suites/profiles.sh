@@ -161,7 +161,9 @@ by_csv() { # the mean of the two runs is that of their own reports
 	local mean sum=0 file
 	status 0 "$perfmon" report --by n -f csv by && mean=$(sum_of '^9,2,outer,' 4) && [ "$mean" != 0.000 ] || return
 	for file in "$here"/by/*; do
-		status 0 "$perfmon" report -f json "$file" && grep -q '"n":"9"' "$here/out" || continue
+		if ! status 0 "$perfmon" report -f json "$file" || ! grep -q '"n":"9"' "$here/out"; then
+			continue
+		fi
 		status 0 "$perfmon" report -f csv "$file" && sum=$(awk "BEGIN { printf \"%.3f\", $sum + $(sum_of '^all,.*,outer,outer,' 10) }")
 	done
 	awk "BEGIN { exit !($sum > 0 && ($sum / 2 - $mean) ^ 2 < 1) }"
