@@ -22,13 +22,14 @@ other variables of perfmon-environment(7) apply. doc/python.md describes the mod
 import ctypes
 import functools
 import inspect
+import operator
 import os
 import sys
 from collections import namedtuple
 
 __all__ = [
-    "Error", "Profile", "Session", "Token", "Value", "adopt", "arm", "configure", "disarm", "frame",
-    "quiet", "read_profile", "region", "report", "token",
+    "Error", "Profile", "Session", "Token", "Value", "add", "adopt", "arm", "configure", "disarm",
+    "frame", "quiet", "read_profile", "region", "report", "token",
 ]
 
 _U32, _U64, _TEXT, _SIZE = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_size_t
@@ -232,6 +233,28 @@ class _Named:
 
     def __repr__(self):
         return f"libperfmon.region({self.name!r})"
+
+
+_QUANTITY_KINDS = {0: "sum", 1: "maximum", 2: "last"}
+
+_quantity_name = _call("perfmon_region_quantity_name", None, _TEXT, _TEXT, _U32, _U64)
+
+
+def add(name, value, unit="", kind="sum"):
+    """Says a quantity of the innermost region: add("bytes", array.nbytes, "B").
+
+    VALUE is a whole number, which is added; with KIND "maximum" the largest counts, with "last" the
+    last. Reports have a column for it: see perfmon_quantity(3).
+    """
+    for number, word in _QUANTITY_KINDS.items():
+        if word == kind:
+            break
+    else:
+        raise ValueError(f"'{kind}' is no kind of quantity: expects sum, maximum or last")
+    value = operator.index(value)
+    if not 0 <= value < 1 << 64:
+        raise ValueError(f"{value} is no quantity: expects a whole number of 64 bits, from 0 on")
+    _quantity_name(_bytes(name, "name"), _bytes(unit, "unit"), number, value)
 
 
 def region(name):
@@ -540,7 +563,8 @@ class _ProfileInfo(_Grows):
         ("writer", _U32), ("partial", _U32), ("events", _U32), ("threads", _U32), ("notes", _U32),
         ("reserved", _U32), ("begin_realtime_ns", _U64), ("elapsed_ns", _U64),
         ("lost_visits", _U64), ("lost_threads", _U64), ("unmatched_ends", _U64),
-        ("arguments", _POINTER), ("arguments_size", _SIZE),
+        ("arguments", _POINTER), ("arguments_size", _SIZE), ("run_notes", _U32),
+        ("reserved2", _U32),
     ]
 
 
@@ -567,7 +591,8 @@ class _ProfileNode(_Grows):
         ("threads", _U32), ("kind", _U32), ("reserved", _U32), ("visits", _U64), ("entered", _U64),
         ("measured", _U64), ("time_ns", _U64), ("min_time_ns", _U64), ("max_time_ns", _U64),
         ("off_cpu_ns", _U64), ("weight", _U64), ("exclusive_time_ns", _U64),
-        ("exclusive_off_cpu_ns", _U64), ("bias_ns", _U64),
+        ("exclusive_off_cpu_ns", _U64), ("bias_ns", _U64), ("quantity", _U64),
+        ("quantity_kind", _U32), ("reserved2", _U32),
     ]
 
 
@@ -581,8 +606,9 @@ class _ProfileValue(ctypes.Structure):
 _NODE_MARKS = {
     0x001: "in flight", 0x002: "torn", 0x004: "sampled", 0x008: "mismatched", 0x010: "dropped",
     0x020: "retried", 0x040: "fallback", 0x080: "migrated", 0x100: "defect",
+    0x200: "first",
 }
-_NODE_KINDS = {1: "region", 2: "adopted"}
+_NODE_KINDS = {1: "region", 2: "adopted", 3: "quantity", 4: "overlapping"}
 _THREAD_KINDS = {0: "thread", 1: "sum"}
 _EVENT_KINDS = {0: "kernel", 1: "exact"}
 _WRITERS = {0: "unknown", 1: "runs", 2: "ended", 3: "gone"}
@@ -678,14 +704,18 @@ def _values(opened, t, n, thread, events):
 
 def _regions(opened, t, thread, events):
     paths, made = [()], []
-    skipped = set()
+    skipped, numbers = set(), {}
     for n in range(1, thread.nodes):
         node = opened.fill(_profile_get_node, _ProfileNode, t, n)
         paths.append(paths[node.parent] + (_text(node.name),))
         if node.parent in skipped or node.kind not in _NODE_KINDS:
             skipped.add(n)
             continue
-        made.append({
+        if _NODE_KINDS[node.kind] == "quantity":
+            if node.parent in numbers:
+                numbers[node.parent]["quantities"][_text(node.name)] = node.quantity
+            continue
+        numbers[n] = {
             "path": paths[n],
             "kind": _NODE_KINDS[node.kind],
             "marks": _words(node.marks, _NODE_MARKS),
@@ -695,7 +725,9 @@ def _regions(opened, t, thread, events):
                 "exclusive_off_cpu_ns", "bias_ns",
             ),
             "values": _values(opened, t, n, thread, events),
-        })
+            "quantities": {},
+        }
+        made.append(numbers[n])
     return made
 
 
@@ -725,7 +757,8 @@ def read_profile(source):
     """Reads a profile, from a file by its path or from a running process by its PID, as a dict.
 
     "threads" is a list of threads, each with its "regions": a dict for each path, with its visits,
-    its times in ns, its "marks", and in "values" a dict for each event. Values are those of
+    its times in ns, its "marks", in "values" a dict for each event, and in "quantities" what the
+    program said of it, by "NAME [UNIT]". Values are those of
     perfmon/profile.h: as counted, of the measured visits, not scaled, and no bias is subtracted.
     """
     with _Open(source) as opened:

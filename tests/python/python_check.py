@@ -91,6 +91,36 @@ def test_decorators():
     assert own_regions() == {("named",): (1, 1), (name,): (3, 3)}, own_regions()
 
 
+def test_quantities_are_said_and_read():
+    keeps_profile()
+    import libperfmon
+
+    with libperfmon.region("work"):
+        libperfmon.add("bytes", 24, "B")
+        libperfmon.add("bytes", 6, "B")
+        libperfmon.add("most", 7, kind="maximum")
+        libperfmon.add("most", 3, kind="maximum")
+        with libperfmon.region("silent"):
+            pass
+    for wrong, error in ((("bytes", -1), ValueError), (("bytes", 1.5), TypeError), ((3, 1), TypeError)):
+        try:
+            libperfmon.add(*wrong)
+        except error:
+            continue
+        raise AssertionError(wrong)
+    try:
+        libperfmon.add("bytes", 1, kind="most")
+    except ValueError as wrong:
+        assert "'most'" in str(wrong)
+    found = {
+        region["path"]: region["quantities"]
+        for thread in libperfmon.read_profile(os.getpid())["threads"]
+        for region in thread["regions"]
+    }
+    assert found[("work",)] == {"bytes [B]": 30, "most []": 7}, found
+    assert found[("work", "silent")] == {}, found
+
+
 def test_an_exception_ends_the_visit():
     keeps_profile()
     import libperfmon
