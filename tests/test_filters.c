@@ -191,7 +191,12 @@ static void *recurse_often(void *unused)
 	s = probe_take();
 	cr_assert_eq(s->header.used, used);
 	pm_snapshot_free(s);
+	/* A sanitizer keeps frames of its own of what has returned. */
+#ifndef __SANITIZE_ADDRESS__
 	cr_assert(peak_kb() <= kb + 512, "%zu KiB, then %zu", kb, peak_kb());
+#else
+	(void)kb;
+#endif
 	return unused;
 }
 

@@ -279,8 +279,8 @@ static bool given_up(struct tree *tree)
 static void reduce(MPI_Comm comm)
 {
 	static struct tree tree;
+	static void *bytes;
 	size_t size = 0;
-	void *bytes = NULL;
 	int err;
 
 	tree.comm = comm;
@@ -308,9 +308,11 @@ static void reduce(MPI_Comm comm)
 	if (!err && !tree.own_error)
 		perfmon_merge_done();
 	perfmon_merge_free(tree.merge);
-	/* A send that was given up may still have its memory. */
-	if (err != -ETIMEDOUT)
+	/* A send that was given up may still have its memory, which stays. */
+	if (err != -ETIMEDOUT) {
 		free(bytes);
+		bytes = NULL;
+	}
 }
 
 static void wait_read(void)
