@@ -14,6 +14,8 @@ native_tree all
 installed_tree
 # What --with-mpi adds.
 if command -v mpicc >/dev/null; then
+	# It may be there for another MPI.
+	rm -f "$build/src/mpi/"libperfmon-mpi.so*
 	must "the MPI library builds" in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" \
 		src/mpi/libperfmon-mpi.so MPICC=mpicc
 	cp -P "$build/src/mpi/"libperfmon-mpi.so* "$prefix/lib/"
