@@ -122,29 +122,14 @@ char *pm_cell_number(char *buffer, double value)
 	return buffer;
 }
 
+/* A unit that may begin with a prefix takes none. One letter is no prefix. */
 bool pm_unit_takes_prefix(const char *unit)
 {
-	static const char *const bases[] = {
-		"",	"B",	 "iB",	 "b",	  "bit",   "bits",   "byte", "bytes",
-		"Byte", "Bytes", "op",	 "ops",	  "flop",  "flops",  "Flop", "Flops",
-		"FLOP", "FLOPS", "s",	 "J",	  "Joule", "Joules", "g",    "m",
-		"eV",	"W",	 "Watt", "Watts", "Hz",	   "V",	     "A"};
-	size_t base = strcspn(unit, "/"), length;
+	size_t length = strcspn(unit, "/");
 
-	if (unit[base] && strcmp(unit + base, "/s") != 0)
+	if (unit[length] && strcmp(unit + length, "/s") != 0)
 		return false;
-	if (!base || !strchr("numkKMGTPE", *unit))
-		return true;
-	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-		length = strlen(bases[i]);
-		if (base == length + 1 && !strncmp(unit + 1, bases[i], length))
-			return !length && !unit[base];
-	}
-	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
-		if (base == strlen(bases[i]) && !strncmp(unit, bases[i], base))
-			return true;
-	/* It may begin with a prefix. */
-	return false;
+	return !length || !strchr("numkKMGTPE", *unit) || !unit[1];
 }
 
 /* VALUE in a unit that takes no prefix. */
