@@ -14,11 +14,11 @@
 
 #include "core/api/export.h"
 #include "core/kernel/clock.h"
-#include "core/kernel/kernel.h"
 #include "core/regions/adopt.h"
 #include "core/regions/names.h"
 #include "core/regions/paths.h"
 #include "core/regions/registry.h"
+#include "core/regions/slow.h"
 #include "core/regions/stale.h"
 #include "core/regions/state.h"
 #include "fastpath/fastpath.h"
@@ -28,7 +28,7 @@ struct begun {
 	uint64_t state; /* NOTHING, or 0: no visit is open */
 	uint64_t token;
 	uint64_t key;	 /* of the node below its path */
-	uint64_t thread; /* the begin of the thread's record, by which threads differ */
+	uint64_t thread; /* identity() */
 	uint64_t generation;
 	uint64_t ticks;
 	uint64_t lost_ns; /* of all counters */
@@ -77,28 +77,12 @@ static uint64_t key_of(const char *name)
 	return region ? region->key + PM_REGION_KEY(PM_OVERLAPPING) : 0;
 }
 
-/* Returns the node of KEY below the path of PATH_KEY, or NULL with the reason in *ERR. */
-static struct perfmon_profile_node *find_node(struct pm_thread_block *block,
-					      uint64_t path_key, uint64_t key, int *err)
+/* Returns by what threads differ, also those that have the memory of one that ended. */
+static uint64_t identity(const struct pm_thread_block *block)
 {
-	struct pm_path_entry *entry = pm_thread_path(block, path_key + key);
-	struct pm_still still;
+	const struct perfmon_profile_thread *record = block->thread->record;
 
-	*err = -EOVERFLOW;
-	if (path_key == PM_PATH_KEY_BARREN)
-		return NULL;
-	*err = -ENOMEM;
-	if (entry)
-		return entry->node;
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		entry = pm_thread_add_path(
-			block->thread, (uint32_t)(path_key * PM_KEY_INVERSE >> 32),
-			pm_region_id(key), path_key + key, PERFMON_PROFILE_DEPTH_MAX);
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
-	return entry ? entry->node : NULL;
+	return record->begin_ticks ^ (uint64_t)(uintptr_t)record;
 }
 
 /* Reads the clock and the counters of BLOCK, whose stack is closed, with its top at TOP. */
@@ -128,14 +112,13 @@ static int begin(struct pm_thread_block *block, struct pm_frame *top, struct beg
 	const struct pm_frame *frame = pm_frame_at(top, block->frame_size, -1);
 	struct perfmon_profile_node *node;
 	struct pm_whole whole;
-	int err = -ENOMEM;
 
 	begun->key = key_of(name);
-	node = begun->key ? find_node(block, frame->path_key, begun->key, &err) : NULL;
+	node = begun->key ? pm_slow_node_below(block, frame->path_key, begun->key) : NULL;
 	if (!node)
-		return err;
+		return frame->path_key == PM_PATH_KEY_BARREN ? -EOVERFLOW : -ENOMEM;
 	PM_ADD_64(node->entered, 1);
-	begun->thread = block->thread->record->begin_ticks;
+	begun->thread = identity(block);
 	begun->generation = PM_EPOCH_GENERATION(block->epoch);
 	begun->ticks = read_all(block, top, &whole);
 	begun->known = whole.known;
@@ -178,7 +161,7 @@ PM_EXPORT int perfmon_overlap_begin(struct perfmon_overlap *overlap, const char 
 static void add(struct pm_thread_block *block, struct pm_frame *top,
 		struct perfmon_profile_node *node, const struct begun *begun)
 {
-	bool same = begun->thread == block->thread->record->begin_ticks &&
+	bool same = begun->thread == identity(block) &&
 		    begun->generation == PM_EPOCH_GENERATION(block->epoch);
 	struct pm_whole whole;
 	uint64_t ticks = read_all(block, top, &whole) - begun->ticks, sequence;
@@ -205,20 +188,18 @@ static int end(struct pm_thread_block *block, struct pm_frame *top,
 	const struct perfmon_token token = {.path = begun->token};
 	struct pm_adopted found = {
 		.path_key = pm_frame_at(top, block->frame_size, -1)->path_key};
-	struct perfmon_profile_node *node = NULL;
-	struct pm_path_entry *entry = NULL;
-	int err;
+	struct perfmon_profile_node *node;
+	int err = 0;
 
 	/* The thread that began it may be where it was. */
-	if (begun->thread == block->thread->record->begin_ticks)
-		entry = pm_thread_path(block, found.path_key + begun->key);
-	if (entry)
-		node = entry->node;
-	err = node ? 0 : pm_adopt_find(block, top, &token, &found);
-	if (!err && !node)
-		node = find_node(block, found.path_key, begun->key, &err);
-	if (!node)
+	if (begun->thread != identity(block) ||
+	    !pm_thread_path(block, found.path_key + begun->key))
+		err = pm_adopt_find(block, top, &token, &found);
+	if (err)
 		return err;
+	node = pm_slow_node_below(block, found.path_key, begun->key);
+	if (!node)
+		return -ENOMEM;
 	add(block, top, node, begun);
 	return 0;
 }
@@ -236,8 +217,11 @@ PM_EXPORT int perfmon_overlap_end(struct perfmon_overlap *overlap)
 	if (!begun.state)
 		return wrong(-ENOENT);
 	memset(overlap, 0, sizeof(*overlap));
-	if (begun.state != OPEN || !pm_region_calls_are_armed())
+	if (begun.state != OPEN)
 		return 0;
+	/* As of all visits that are open when regions are disarmed. */
+	if (!pm_region_calls_are_armed())
+		return lost(0);
 	if (begun.token >> 32 << 32 !=
 	    __atomic_load_n(&pm_regions.tokens, __ATOMIC_RELAXED))
 		return wrong(-ESTALE);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "core/api/export.h"
-#include "core/kernel/kernel.h"
 #include "core/regions/exclude.h"
 #include "core/regions/names.h"
 #include "core/regions/paths.h"
@@ -38,7 +37,7 @@ static void note_outside(const char *name)
 	static bool noted;
 	struct pm_diag diag = {0};
 
-	if (noted)
+	if (__atomic_load_n(&noted, __ATOMIC_RELAXED))
 		return;
 	pm_diag_set(&diag, 0,
 		    "a value of '%s' was added outside of regions: such values are lost; "
@@ -68,30 +67,6 @@ static uint64_t key_of(struct perfmon_quantity *quantity)
 	return key;
 }
 
-/* Returns the node of KEY below FRAME's path, which is added if it is new; NULL without memory, or
- * below the deepest level. */
-static struct perfmon_profile_node *find_node(struct pm_thread_block *block,
-					      const struct pm_frame *frame, uint64_t key)
-{
-	struct pm_path_entry *entry = pm_thread_path(block, frame->path_key + key);
-	struct pm_still still;
-
-	if (entry)
-		return entry->node;
-	if (frame->path_key == PM_PATH_KEY_BARREN || pm_thread_busy)
-		return NULL;
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		entry = pm_thread_add_path(
-			block->thread, (uint32_t)(frame->path_key * PM_KEY_INVERSE >> 32),
-			pm_region_id(key), frame->path_key + key,
-			PERFMON_PROFILE_DEPTH_MAX);
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
-	return entry ? entry->node : NULL;
-}
-
 /* The same as the warm part, for what it cannot do. The stack is closed, FRAME is the innermost. */
 static void put_below(struct pm_thread_block *block, const struct pm_frame *frame,
 		      struct perfmon_quantity *quantity, uint32_t kind, uint64_t value)
@@ -107,8 +82,9 @@ static void put_below(struct pm_thread_block *block, const struct pm_frame *fram
 	pm_exclude_begin(block, &exclude);
 	key = key_of(quantity);
 	if (key)
-		node = find_node(block, frame,
-				 key + PM_REGION_KEY(kind) - PM_REGION_KEY(PM_QUANTITY));
+		node = pm_slow_node_below(block, frame->path_key,
+					  key + PM_REGION_KEY(kind) -
+						  PM_REGION_KEY(PM_QUANTITY));
 	if (node)
 		put(node, kind, value);
 	else
@@ -134,12 +110,13 @@ static void put_slowly(struct perfmon_quantity *quantity, uint32_t kind, uint64_
 				   __ATOMIC_RELAXED);
 		return;
 	}
-	/* The visit that it belongs to is lost. */
-	if (block->overflow)
+	/* The visit that it belongs to is lost; or it is left out, and at the path around it. */
+	if (block->overflow && !block->left_out)
 		return;
-	top = pm_slow_close(block);
+	top = block->overflow ? NULL : pm_slow_close(block);
 	block->in_slow = 1;
-	put_below(block, pm_frame_at(top, block->frame_size, -1), quantity, kind, value);
+	put_below(block, pm_frame_at(top ?: block->full_top, block->frame_size, -1),
+		  quantity, kind, value);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -406,6 +406,27 @@ uint64_t *pm_slow_add_path(struct pm_thread_block *block, const struct pm_frame 
 	return entry ? NULL : &thread->record->lost_no_memory;
 }
 
+struct perfmon_profile_node *pm_slow_node_below(struct pm_thread_block *block,
+						uint64_t path_key, uint64_t key)
+{
+	struct pm_path_entry *entry = pm_thread_path(block, path_key + key);
+	struct pm_still still;
+
+	if (entry)
+		return entry->node;
+	if (path_key == PM_PATH_KEY_BARREN || pm_thread_busy)
+		return NULL;
+	pm_kernel_still_begin(&still);
+	if (pm_regions_try_lock()) {
+		entry = pm_thread_add_path(block->thread, path_number(path_key),
+					   pm_region_id(key), path_key + key,
+					   PERFMON_PROFILE_DEPTH_MAX);
+		pm_regions_release();
+	}
+	pm_kernel_still_end(&still);
+	return entry ? entry->node : NULL;
+}
+
 static bool find_path(struct pm_thread_block *block, struct pm_frame *frame,
 		      struct perfmon_region *region)
 {

@@ -39,4 +39,10 @@ uint32_t pm_slow_depth(const struct pm_thread_block *block, const struct pm_fram
 uint64_t *pm_slow_add_path(struct pm_thread_block *block, const struct pm_frame *parent,
 			   uint64_t region_key, uint32_t depth);
 
+/* Returns the node of KEY below the path of PATH_KEY, for what is no path with nodes below it: a
+ * quantity, or visits that overlap. It is added if it is new. NULL without memory, below the deepest
+ * level, and while the thread is in set-up. The stack is closed. */
+struct perfmon_profile_node *pm_slow_node_below(struct pm_thread_block *block,
+						uint64_t path_key, uint64_t key);
+
 #endif

@@ -80,7 +80,7 @@ void pm_regions_note_once(bool *noted, const char *text)
 	if (pm_regions_try_lock()) {
 		if (!*noted)
 			pm_profile_note(text);
-		*noted = true;
+		__atomic_store_n(noted, true, __ATOMIC_RELAXED);
 		pm_regions_release();
 	}
 	pm_kernel_still_end(&still);
