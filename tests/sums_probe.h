@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For tests of teams and tasks: the tree of the process's own profile, summed over threads. */
+/* For tests of teams, tasks and quantities: the tree of the process's own profile, summed over threads. */
 #ifndef PM_TESTS_SUMS_PROBE_H
 #define PM_TESTS_SUMS_PROBE_H
+
+#include <sys/mman.h>
 
 #include "core/report/model/value.h"
 #include "region_probe.h"
 
+/* Faults COUNT pages in, exactly. Sanitizers have shadows that fault, too. */
+__attribute__((noinline, unused, no_sanitize("address"),
+	       no_sanitize("thread"))) static void
+fault(uint32_t count)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *pages = mmap(NULL, count * size, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise((void *)(uintptr_t)pages, count * size, MADV_NOHUGEPAGE);
+	for (uint32_t i = 0; i < count; i++)
+		pages[i * size] = 1;
+	munmap((void *)(uintptr_t)pages, count * size);
+}
+
 struct sums {
 	struct pm_snapshot *snapshot;
+	struct pm_metrics *metrics; /* NULL: the built-in ones */
 	struct pm_report_model model;
 	struct pm_report_tree tree;
 };
@@ -17,6 +35,7 @@ static inline bool try_sums(struct sums *sums)
 {
 	struct pm_diag diag = {0};
 
+	memset(sums, 0, sizeof(*sums));
 	return !pm_regions_snapshot(&sums->snapshot, &diag) &&
 	       !pm_report_model_make(&sums->model, sums->snapshot, false, NULL) &&
 	       !pm_report_tree_make(&sums->tree, &sums->model, -1);
@@ -27,10 +46,26 @@ static inline void sums_take(struct sums *sums)
 	cr_assert(try_sums(sums));
 }
 
+/* The same with METRICS, a text, besides the built-in ones. */
+static inline void sums_take_with(struct sums *sums, const char *metrics)
+{
+	struct pm_diag diag = {0};
+
+	memset(sums, 0, sizeof(*sums));
+	sums->snapshot = probe_take();
+	cr_assert_eq(pm_metrics_parse(metrics, &sums->metrics, &diag), 0, "%s",
+		     diag.text);
+	cr_assert_eq(
+		pm_report_model_make(&sums->model, sums->snapshot, false, sums->metrics),
+		0);
+	cr_assert_eq(pm_report_tree_make(&sums->tree, &sums->model, -1), 0);
+}
+
 static inline void sums_free(struct sums *sums)
 {
 	pm_report_tree_free(&sums->tree);
 	pm_report_model_free(&sums->model);
+	pm_metrics_free(sums->metrics);
 	pm_snapshot_free(sums->snapshot);
 }
 

@@ -1,49 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a program says of the work of its regions: sums, largest and last values, over threads, in
  * reports, in formulas and by the reader. */
-#include "core/report/model/value.h"
 #include "perfmon/profile.h"
 #include "perfmon/quantity.h"
 #include "perfmon/team.h"
-#include "region_probe.h"
+#include "sums_probe.h"
 
 #include <pthread.h>
 #include <signal.h>
 
-#include "core/regions/regions.h"
-
 TestSuite(quantity, .init = probe_quiet, .timeout = 120);
 
 #define WORKERS 4
-
-struct sums {
-	struct pm_snapshot *snapshot;
-	struct pm_metrics *metrics;
-	struct pm_report_model model;
-	struct pm_report_tree tree;
-};
-
-static void sums_take(struct sums *sums, const char *metrics)
-{
-	struct pm_diag diag = {0};
-
-	memset(sums, 0, sizeof(*sums));
-	sums->snapshot = probe_take();
-	cr_assert_eq(pm_metrics_parse(metrics, &sums->metrics, &diag), 0, "%s",
-		     diag.text);
-	cr_assert_eq(
-		pm_report_model_make(&sums->model, sums->snapshot, false, sums->metrics),
-		0);
-	cr_assert_eq(pm_report_tree_make(&sums->tree, &sums->model, -1), 0);
-}
-
-static void sums_free(struct sums *sums)
-{
-	pm_report_tree_free(&sums->tree);
-	pm_report_model_free(&sums->model);
-	pm_metrics_free(sums->metrics);
-	pm_snapshot_free(sums->snapshot);
-}
 
 static uint32_t column(const struct sums *sums, const char *name)
 {
@@ -107,7 +75,7 @@ Test(quantity, belongs_to_the_innermost_visit)
 	PERFMON_REGION_END("outer");
 	PERFMON_REGION_BEGIN("silent");
 	PERFMON_REGION_END("silent");
-	sums_take(&sums, NULL);
+	sums_take(&sums);
 	cr_expect_eq(value(&sums, "inner", "bytes", false), 55);
 	cr_expect_eq(value(&sums, "outer", "bytes", false), 3055);
 	cr_expect_eq(value(&sums, "outer", "bytes", true), 3000);
@@ -154,7 +122,7 @@ Test(quantity, is_summed_over_threads)
 	}
 	work(50);
 	PERFMON_REGION_END("solve");
-	sums_take(&sums, NULL);
+	sums_take(&sums);
 	cr_expect_eq(value(&sums, "inner", "bytes", false), 2 * 10 + 50);
 	cr_expect_eq(value(&sums, "solve", "bytes", true), 2 * 7 * WORKERS);
 	cr_expect_eq(value(&sums, "solve", "bytes", false), 2 * 7 * WORKERS + 70);
@@ -178,8 +146,8 @@ Test(quantity, stands_in_formulas)
 	PERFMON_REGION_END("triad");
 	PERFMON_REGION_BEGIN("copy");
 	PERFMON_REGION_END("copy");
-	sums_take(&sums, "copy: per_visit = 7 * visits; per_visit [x] = 2 * visits; "
-			 "tri*: only_here = bytes / 1000; c*: GB/s = 5 * visits");
+	sums_take_with(&sums, "copy: per_visit = 7 * visits; per_visit [x] = 2 * visits; "
+			      "tri*: only_here = bytes / 1000; c*: GB/s = 5 * visits");
 	rate = metric(&sums, "triad", "gb_per_s");
 	cr_expect_eq(rate.state, PM_COUNTED);
 	cr_expect_gt(rate.value, 0);
@@ -207,7 +175,6 @@ static void in_handler(int signal)
 Test(quantity, is_lost_outside)
 {
 	struct sums sums;
-	bool noted = false;
 
 	setenv("PERFMON_EVENTS", "none", 1);
 	PERFMON_REGION_ADD("early", "", 1);
@@ -224,34 +191,28 @@ Test(quantity, is_lost_outside)
 	signal(SIGUSR1, in_handler);
 	raise(SIGUSR1);
 	PERFMON_REGION_END("a");
-	sums_take(&sums, NULL);
+	sums_take(&sums);
 	cr_expect_eq(value(&sums, "a", "named", false), 3);
 	cr_expect_eq(value(&sums, "handler", "bytes", false), 5);
-	for (uint32_t i = 0; i < sums.snapshot->note_count; i++)
-		noted |= !!strstr(sums.snapshot->notes[i], "'early' was added outside");
-	cr_expect(noted);
+	cr_expect_not_null(probe_note(sums.snapshot, "'early' was added outside"));
 	sums_free(&sums);
+}
+
+static int in_a_child(void)
+{
+	struct sums sums;
+
+	PERFMON_REGION_ADD("bytes", "B", 3);
+	return try_sums(&sums) && value(&sums, "parent", "bytes", false) == 3 ? 0 : 1;
 }
 
 /* The child of a fork goes on where its parent was, with values of its own. */
 Test(quantity, goes_on_in_a_child)
 {
-	pid_t child;
-	int status;
-
 	setenv("PERFMON_EVENTS", "none", 1);
 	PERFMON_REGION_BEGIN("parent");
 	PERFMON_REGION_ADD("bytes", "B", 10);
-	child = fork();
-	if (!child) {
-		struct sums sums;
-
-		PERFMON_REGION_ADD("bytes", "B", 3);
-		sums_take(&sums, NULL);
-		_exit(value(&sums, "parent", "bytes", false) == 3 ? 0 : 1);
-	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	cr_expect_eq(probe_child(in_a_child), 0);
 	PERFMON_REGION_END("parent");
 }
 
@@ -298,7 +259,27 @@ Test(quantity, counts_whatever_the_stride)
 	setenv("PERFMON_STRIDE", "10", 1);
 	for (uint64_t i = 0; i < 1000; i++)
 		work(3);
-	sums_take(&sums, NULL);
+	sums_take(&sums);
 	cr_expect_eq(value(&sums, "inner", "bytes", false), 3000);
+	sums_free(&sums);
+}
+
+/* What is said in a visit that is left out belongs to the one around it. */
+Test(quantity, is_said_in_visits_that_are_left_out)
+{
+	struct sums sums;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	setenv("PERFMON_DEPTH", "1", 1);
+	setenv("PERFMON_SKIP", "skipped", 1);
+	PERFMON_REGION_BEGIN("outer");
+	work(3);
+	PERFMON_REGION_BEGIN("skipped");
+	PERFMON_REGION_ADD("bytes", "B", 4);
+	PERFMON_REGION_END("skipped");
+	PERFMON_REGION_END("outer");
+	sums_take(&sums);
+	cr_expect_eq(sums.tree.node_count, 2);
+	cr_expect_eq(value(&sums, "outer", "bytes", true), 7);
 	sums_free(&sums);
 }

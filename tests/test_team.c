@@ -11,23 +11,8 @@
 TestSuite(team, .init = probe_quiet, .timeout = 120);
 
 #define WORKERS 8
-#define PAGES	16
 
 static struct perfmon_token token;
-
-/* Faults COUNT pages in, exactly. Sanitizers have shadows that fault, too. */
-__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void
-fault(uint32_t count)
-{
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	volatile char *pages = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	madvise((void *)(uintptr_t)pages, PAGES * size, MADV_NOHUGEPAGE);
-	for (uint32_t i = 0; i < count; i++)
-		pages[i * size] = 1;
-	munmap((void *)(uintptr_t)pages, PAGES * size);
-}
 
 static void part(uint32_t pages)
 {
