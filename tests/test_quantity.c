@@ -250,6 +250,29 @@ Test(quantity, is_read_as_a_node)
 	perfmon_profile_close(profile);
 }
 
+/* A report has room for 32; the others stay in the profile, and a note says so. */
+Test(quantity, has_a_column_up_to_a_limit)
+{
+	struct sums sums;
+	char name[20];
+	bool noted = false;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	PERFMON_REGION_BEGIN("outer");
+	for (int i = 0; i < 40; i++) {
+		snprintf(name, sizeof(name), "quantity %d", i);
+		perfmon_region_quantity_name(name, "", PERFMON_QUANTITY_KIND_SUM, 1);
+	}
+	PERFMON_REGION_END("outer");
+	sums_take(&sums);
+	cr_expect_eq(sums.model.event_count, 32);
+	cr_expect_eq(value(&sums, "outer", "quantity 31", false), 1);
+	for (uint32_t i = 0; i < sums.model.note_count; i++)
+		noted |= !!strstr(sums.model.notes[i], "quantity 32");
+	cr_expect(noted);
+	sums_free(&sums);
+}
+
 /* Values that no stride measures count, too. */
 Test(quantity, counts_whatever_the_stride)
 {

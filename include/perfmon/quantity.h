@@ -14,7 +14,8 @@
  * (perfmon/team.h). Reports have a column for it, as for an event, and formulas of metrics take its
  * name: those named "bytes" and "flops" give GB/s, GFLOP/s and FLOP/B without a formula. Inclusive
  * sums have what nested regions said; a region where nothing was said, in it or below it, has no
- * value. Values are whole numbers: for smaller ones choose a smaller unit.
+ * value. Values are whole numbers: for smaller ones choose a smaller unit. A report shows 32 quantities at
+ * most.
  *
  * Outside of regions a value is lost, and a note of the report says so; while regions are disarmed it
  * is ignored. With PERFMON_STRIDE values of all visits count, also of those that are not measured.

@@ -6,6 +6,11 @@
 #include <string.h>
 
 #include "core/report/model/model.h"
+#include "core/text/grow.h"
+#include "core/text/text.h"
+
+/* So many have columns: a profile of any content may have as many as paths. */
+#define QUANTITIES_MOST 32
 
 #define FLAGS                                                                            \
 	(PERFMON_PROFILE_NODE_QUANTITY | PERFMON_PROFILE_NODE_MAXIMUM |                  \
@@ -73,9 +78,26 @@ uint32_t pm_report_quantity(const struct pm_report_model *model,
 	return find(model, model->region_of[node->region], node->flags & FLAGS);
 }
 
+/* Says that REGION's quantity, and those behind it, have no column. */
+static int note_add(struct pm_report_model *model, uint32_t region)
+{
+	const char *name = model->snapshot->regions[region];
+
+	if (!PM_GROW(model->notes, model->note_count) ||
+	    asprintf(&model->notes[model->note_count],
+		     "a report has %d quantities at most: %s and further ones are not "
+		     "shown",
+		     QUANTITIES_MOST, pm_slice_quote(pm_slice_of(name)).text) < 0)
+		return -ENOMEM;
+	model->note_count++;
+	return 0;
+}
+
 int pm_report_quantities_make(struct pm_report_model *model)
 {
 	const struct pm_snapshot *s = model->snapshot;
+	uint32_t events = model->event_count;
+	bool noted = false;
 	int err = 0;
 
 	for (uint32_t t = 0; t < s->thread_count; t++) {
@@ -83,9 +105,12 @@ int pm_report_quantities_make(struct pm_report_model *model)
 			const struct perfmon_profile_node *node =
 				pm_snapshot_node(&s->threads[t], n);
 
-			if (pm_node_is_quantity(node) && node->region &&
-			    pm_report_quantity(model, node) == model->event_count)
-				err = column_add(model, model->region_of[node->region],
+			if (noted || !pm_node_is_quantity(node) || !node->region ||
+			    pm_report_quantity(model, node) < model->event_count)
+				continue;
+			noted = model->event_count - events == QUANTITIES_MOST;
+			err = noted ? note_add(model, node->region)
+				    : column_add(model, model->region_of[node->region],
 						 node->flags & FLAGS);
 		}
 	}

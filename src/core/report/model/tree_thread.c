@@ -412,16 +412,23 @@ static void quantity_add(struct pm_report_tree *tree, uint32_t number,
 			    : 1);
 }
 
-/* Returns true if NODE is of a path that its thread adopted and did nothing in, but end visits that
- * overlap others. */
-static bool is_idle(const struct pm_snapshot_thread *thread,
-		    const struct perfmon_profile_node *node)
-{
-	bool idle = is_adopted(node) && !node->time_ticks;
+/* What the nodes below a node are. */
+#define BELOW_OVERLAPPING 1u
+#define BELOW_VISITS	  2u
 
-	for (uint32_t c = 0; idle && c < thread->record.counters; c++)
-		idle = !node->count[c].sum;
-	return idle;
+/* Fills BELOW, by node. */
+static void below_fill(const struct pm_snapshot_thread *thread, unsigned char *below)
+{
+	/* Parents have lower numbers. */
+	for (uint32_t n = thread->node_count; n > 1; n--) {
+		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+
+		below[node->parent] |= below[n];
+		if (pm_node_is_overlapping(node))
+			below[node->parent] |= BELOW_OVERLAPPING;
+		else if (!pm_node_is_quantity(node) && !is_adopted(node))
+			below[node->parent] |= BELOW_VISITS;
+	}
 }
 
 int pm_tree_thread_add(struct pm_tree_build *build,
@@ -430,12 +437,15 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 	const struct pm_report_model *model = build->tree->model;
 	uint32_t extra = model->column_count - model->event_count;
 	bool *whole = malloc(extra * sizeof(*whole) + 1);
-	int err = whole ? 0 : -ENOMEM;
+	unsigned char *below = calloc((size_t)thread->node_count + 1, 1);
+	int err = whole && below ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; whole && i < extra; i++)
 		whole[i] = pm_report_metric_is_whole(
 			model, model->events[model->event_count + i].only, thread);
 	map[1] = 0;
+	if (!err)
+		below_fill(thread, below);
 	for (uint32_t n = 2; n <= thread->node_count; n++) {
 		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 		struct place place;
@@ -452,13 +462,15 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		if (err)
 			break;
 		map[n] = number;
-		if (is_idle(thread, node))
+		/* To end visits that overlap others is no work of a team. */
+		if (is_adopted(node) && below[n] == BELOW_OVERLAPPING)
 			continue;
 		place = place_of(build->tree, thread, n, map);
 		node_add(model, &place, thread, node);
 		counts_add(model, &place, thread, node, whole);
 	}
 	free(whole);
+	free(below);
 	pm_tree_add(&build->tree->threads, pm_snapshot_threads(thread));
 	return err;
 }
