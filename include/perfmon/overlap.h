@@ -47,6 +47,12 @@ struct perfmon_overlap {
  */
 int perfmon_overlap_begin(struct perfmon_overlap *overlap, const char *name);
 
+/* Stands for perfmon_overlap_begin() with -DPERFMON_QUIET, as in perfmon/region.h. */
+int perfmon_overlap_begin_quiet(struct perfmon_overlap *overlap, const char *name);
+#ifdef PERFMON_QUIET
+#define perfmon_overlap_begin(overlap, name) perfmon_overlap_begin_quiet(overlap, name)
+#endif
+
 /**
  * perfmon_overlap_end() - ends the visit of OVERLAP, on any thread. OVERLAP is none then.
  *
@@ -71,6 +77,7 @@ perfmon_overlap_nothing_(const struct perfmon_overlap *overlap)
 #endif
 
 #if defined(PERFMON_DISABLE) || defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#undef perfmon_overlap_begin
 #define perfmon_overlap_begin(overlap, name)                                             \
 	((void)(name), perfmon_overlap_nothing_(overlap))
 #define perfmon_overlap_end(overlap) perfmon_overlap_nothing_(overlap)

@@ -128,7 +128,7 @@ static int begin(struct pm_thread_block *block, struct pm_frame *top, struct beg
 	return 0;
 }
 
-PM_EXPORT int perfmon_overlap_begin(struct perfmon_overlap *overlap, const char *name)
+static int begin_as(struct perfmon_overlap *overlap, const char *name, unsigned int use)
 {
 	struct begun begun = {.state = NOTHING};
 	struct perfmon_token token;
@@ -144,7 +144,7 @@ PM_EXPORT int perfmon_overlap_begin(struct perfmon_overlap *overlap, const char 
 		block = pm_adopt_close(&top, &err);
 		if (!block)
 			return err ?: -EBUSY;
-		pm_regions_note_use(PM_REGIONS_REPORTED);
+		pm_regions_note_use(use);
 		err = begin(block, top, &begun, name);
 		pm_adopt_open(block, top);
 		if (!err)
@@ -155,6 +155,17 @@ PM_EXPORT int perfmon_overlap_begin(struct perfmon_overlap *overlap, const char 
 	}
 	*begun_of(overlap) = begun;
 	return 0;
+}
+
+PM_EXPORT int perfmon_overlap_begin(struct perfmon_overlap *overlap, const char *name)
+{
+	return begin_as(overlap, name, PM_REGIONS_REPORTED);
+}
+
+PM_EXPORT int perfmon_overlap_begin_quiet(struct perfmon_overlap *overlap,
+					  const char *name)
+{
+	return begin_as(overlap, name, PM_REGIONS_QUIET);
 }
 
 /* Adds the visit of BEGUN, which ends now, to NODE. */
