@@ -117,28 +117,43 @@ static void describe(Dwfl_Module *module, uintptr_t address, struct code *code)
 	code->line = line_of(module, address);
 }
 
+/* Returns the module of the file at PATH, which is loaded at BASE. It is kept: many constructs have
+ * one file. The caller has the lock. */
+static Dwfl_Module *module_of(const char *path, uintptr_t base)
+{
+	static Dwfl_Callbacks callbacks = {.find_debuginfo = find_debug};
+	static Dwfl *dwfl;
+	static Dwfl_Module *module;
+	static uintptr_t kept_base;
+	static char *kept_path;
+
+	if (kept_path && kept_base == base && !strcmp(kept_path, path))
+		return module;
+	if (dwfl)
+		libdw.dwfl_end(dwfl);
+	free(kept_path);
+	callbacks.section_address = libdw.dwfl_offline_section_address;
+	dwfl = libdw.dwfl_begin(&callbacks);
+	module = dwfl ? libdw.dwfl_report_elf(dwfl, path, path, -1, base, true) : NULL;
+	if (dwfl)
+		libdw.dwfl_report_end(dwfl, NULL, NULL);
+	kept_base = base;
+	kept_path = strdup(path);
+	return module;
+}
+
 /* Reads the file at PATH, which is loaded at BASE. The caller has the lock. */
 static void read_file(const char *path, uintptr_t base, uintptr_t address,
 		      struct code *code)
 {
 	static int loaded; /* -1: it cannot be */
-	Dwfl_Callbacks callbacks = {.find_debuginfo = find_debug};
 	Dwfl_Module *module;
-	Dwfl *dwfl;
 
 	if (!loaded)
 		loaded = load() ? 1 : -1;
-	if (loaded < 0)
-		return;
-	callbacks.section_address = libdw.dwfl_offline_section_address;
-	dwfl = libdw.dwfl_begin(&callbacks);
-	if (!dwfl)
-		return;
-	module = libdw.dwfl_report_elf(dwfl, path, path, -1, base, true);
-	libdw.dwfl_report_end(dwfl, NULL, NULL);
+	module = loaded > 0 ? module_of(path, base) : NULL;
 	if (module)
 		describe(module, address, code);
-	libdw.dwfl_end(dwfl);
 }
 
 static void look_up(const char *path, uintptr_t base, uintptr_t address,
