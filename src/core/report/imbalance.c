@@ -172,7 +172,8 @@ static int ranks_find(struct losses *losses)
 	for (uint32_t n = 0; (n = pm_report_tree_next(tree, n));) {
 		struct pm_range range = range_of(losses, n);
 
-		if (range.counted)
+		/* What overlaps is no work that waits for others. */
+		if (range.counted && !tree->nodes[n].is_overlapping)
 			loss_add(losses, n, range.max, range.mean);
 	}
 	return 0;
