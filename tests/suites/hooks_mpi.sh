@@ -88,39 +88,24 @@ arguments() { # MPI
 lower() { nothing awk -F '[(,] *' '/CALL\([A-Z][a-z]/ && tolower($2) != $3' "$PM_TOP/hooks/mpi/calls.h"; }
 try "the table has each name of Fortran beside that of C" lower
 
-# --- Fortran: three lines and a module of the program's own ------------------------------------
+# --- Fortran: three lines -----------------------------------------------------------------------
 
-cat >"$here/regions.f90" <<'END'
-module regions
-	use iso_c_binding
-	interface
-		subroutine begin_c(name) bind(c, name="perfmon_region_begin_name")
-			import c_char
-			character(kind=c_char), intent(in) :: name(*)
-		end subroutine
-		subroutine end_c(name) bind(c, name="perfmon_region_end_name")
-			import c_char
-			character(kind=c_char), intent(in) :: name(*)
-		end subroutine
-	end interface
-end module
-END
 fortran() { # USE INCLUDE
 	cat <<END
 program ranks
 	$1
-	use regions
+	use perfmon
 	implicit none
 	$2
 	integer :: error, rank, i, total
 	call MPI_Init(error)
 	call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
-	call begin_c("solve" // c_null_char)
+	call perfmon_region_begin("solve")
 	do i = 1, 10
 		call MPI_Allreduce(rank, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
 	end do
 	call MPI_Barrier(MPI_COMM_WORLD, error)
-	call end_c("solve" // c_null_char)
+	call perfmon_region_end("solve")
 	call MPI_Pcontrol(0)
 	call MPI_Barrier(MPI_COMM_WORLD, error)
 	call MPI_Pcontrol(1)
@@ -183,7 +168,7 @@ for mpi in openmpi mpich; do
 	fi
 	mkdir -p "$here/$mpi"
 	for form in mpif.h mpi mpi_f08; do
-		must "$mpi: Fortran by $form compiles" "mpifort.$mpi" -O1 -J"$here/$mpi" "$here/regions.f90" "$here/$form.f90" \
+		must "$mpi: Fortran by $form compiles" "mpifort.$mpi" -O1 -J"$here/$mpi" "$PM_TOP/lang/fortran/perfmon.f90" "$here/$form.f90" \
 			-o "$here/$form.$mpi" "${library[@]}"
 		try "$mpi: ranks of Fortran by $form have one report" hooked "$mpi" 4 "$form.$mpi"
 		try "$mpi: $form: calls are below the region around them" row report 'solve;MPI_Allreduce' 40
