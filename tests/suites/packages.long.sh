@@ -109,7 +109,9 @@ remove_packages() { # SYSTEM
 	local ours
 	mapfile -t ours < <(sed -n 's/^Package: //p' debian/control)
 	rm -rf "$1/try/upper/packages" "$1/try/upper/tests"
-	apt_get "$1" try purge --autoremove "${ours[@]}"
+	# What is there before may recommend a package that ours have brought, as trixie's does python3.
+	apt_get "$1" try purge --autoremove -o APT::AutoRemove::RecommendsImportant=false \
+		-o APT::AutoRemove::SuggestsImportant=false "${ours[@]}"
 	files_of "$1" "$1/after"
 	diff "$1/before" "$1/after"
 }
