@@ -66,7 +66,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/events/exact.c \
 	src/core/events/generic.c src/core/events/internal.h src/core/events/modifiers.c \
 	src/core/events/pmu.c src/core/events/resolve.c src/core/events/sources.c src/core/events/sysfs.c \
-	src/core/events/sysfs.h src/core/events/terms.c src/core/events/trace.c \
+	src/core/events/sysfs.h src/core/events/terms.c src/core/events/topdown.c src/core/events/trace.c \
 	src/core/topology/cache.c src/core/topology/cpu_kind.c src/core/topology/cpu_kind.h \
 	src/core/topology/cpus.c src/core/topology/cpus.h src/core/topology/levels.c src/core/topology/load.h \
 	src/core/topology/machine.c src/core/topology/machine.h src/core/topology/placement.c \

@@ -193,7 +193,8 @@ static void invalid(struct pm_diag *diag, const struct pm_event *event, pid_t ti
 	else if (event->topdown == PM_TOPDOWN_METRIC)
 		pm_diag_add(diag,
 			    ": a topdown metric needs slots in the same group and with "
-			    "the same modifiers; write '{slots,%s}'",
+			    "the same modifiers; write '{slots,%s}'. A virtual machine "
+			    "may have slots and no metrics",
 			    event->name);
 	else if (event->uncore && tid >= 0)
 		pm_diag_add(diag, ": the kernel counts this event per CPU or package, "

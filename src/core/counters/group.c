@@ -153,8 +153,10 @@ static uint32_t group_for(const struct pm_instance *instance, uint32_t i)
 		if (counters[j].fd < 0 || !belong_together(counters[j].event, event) ||
 		    !group_takes(instance, leader, event))
 			continue;
+		/* Slots choose the modes of all metrics in their group. */
 		if (event->topdown == PM_TOPDOWN_METRIC &&
-		    counters[leader].event->topdown != PM_TOPDOWN_SLOTS)
+		    (counters[leader].event->topdown != PM_TOPDOWN_SLOTS ||
+		     !pm_events_same_modes(counters[leader].event, event)))
 			continue;
 		return counters[leader].members < PM_GROUP_MAX ? leader : NO_GROUP;
 	}

@@ -110,6 +110,17 @@ int pm_events_parse(const char *text, unsigned int flags, struct pm_event_list *
 		    struct pm_diag *diag);
 void pm_events_free(struct pm_event_list *list); /* NULL is accepted */
 
+/* Returns the slots among EVENTS[0..COUNT) that can lead the group of METRIC, or NULL. */
+const struct pm_event *pm_event_slots(const struct pm_event *events, size_t count,
+				      const struct pm_event *metric);
+
+/* Adds slots to LIST before each topdown metric whose group has none, with the metric's modifiers.
+ * They get logical numbers behind all others. Returns 0, or a negative errno with a message. */
+int pm_events_add_slots(struct pm_event_list *list, struct pm_diag *diag);
+
+/* Returns whether two events count in the same modes. */
+bool pm_events_same_modes(const struct pm_event *a, const struct pm_event *b);
+
 /*
  * pm_events_auto() - makes the list of events that are counted by default: instructions
  * and cycles. Under the tool of exact/ it is all events that the run counts. WANTED is

@@ -58,6 +58,25 @@ static int suggest(const struct perfmon_event_info *info, void *argument)
 	return 0;
 }
 
+/* Adds to DIAG, which reports NAME as unknown, which CPUs have it, if it is one of topdown. */
+static void topdown_offer(struct pm_diag *diag, const struct pm_sysfs *sysfs,
+			  struct pm_slice name)
+{
+	bool has_slots = false;
+
+	if (!pm_slice_is(name, "slots") && !pm_slice_starts(name, "topdown-"))
+		return;
+	for (size_t i = 0; i < sysfs->count; i++)
+		has_slots |= sysfs->pmus[i].core &&
+			     pm_sysfs_alias_find(&sysfs->pmus[i], pm_slice_of("slots"));
+	pm_diag_add(diag, "%s",
+		    has_slots
+			    ? ". Level 2 of topdown needs Intel's Sapphire Rapids or "
+			      "later"
+			    : ". Topdown needs an Intel CPU, Ice Lake or later, and most "
+			      "virtual machines do not have it");
+}
+
 static int unknown(struct pm_resolve *r)
 {
 	struct pm_slice rest, head = pm_slice_cut(r->item, ':', &rest);
@@ -76,6 +95,7 @@ static int unknown(struct pm_resolve *r)
 	else
 		pm_diag_add(r->diag, ": the kernel%s have no similar name",
 			    pm_pfm_refused() ? " and sysfs" : ", sysfs and libpfm4");
+	topdown_offer(r->diag, r->sysfs, head);
 	pm_exact_offer(r->diag, head);
 	if (pm_pfm_refused())
 		pm_diag_add(r->diag, "; %s", pm_pfm_refused());

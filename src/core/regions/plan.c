@@ -9,19 +9,30 @@
 #include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
 
-/* Returns 0 if EVENT opens on the calling thread. The first error goes into the struct
- * pm_diag at ARGUMENT. */
-static int opens(const struct pm_event *event, void *argument)
+/* Returns the descriptor of EVENT in the group of LEADER (-1: none), disabled. */
+static int open_one(const struct pm_event *event, int leader)
 {
 	struct perf_event_attr attr = event->attr;
-	struct pm_diag *first = argument;
-	int fd;
+
+	attr.size = sizeof(attr);
+	attr.disabled = 1;
+	return pm_kernel_perf_event_open(&attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Returns 0 if EVENT opens on the calling thread: a topdown metric behind SLOTS, all others alone.
+ * The first error goes into FIRST. */
+static int opens(const struct pm_event *event, const struct pm_event *slots,
+		 struct pm_diag *first)
+{
+	int fd, leader = -1;
 
 	if (event->exact)
 		return 0;
-	attr.size = sizeof(attr);
-	attr.disabled = 1;
-	fd = pm_kernel_perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (slots)
+		leader = open_one(slots, -1);
+	fd = open_one(event, leader);
+	if (leader >= 0)
+		pm_kernel_close(leader);
 	if (fd < 0)
 		return first->error ? fd : pm_diagnosis_open(first, fd, event, 0, -1);
 	pm_kernel_close(fd);
@@ -98,7 +109,11 @@ static void refuse(struct pm_region_plan *plan, int *errors)
 	uint32_t i, count = 0;
 
 	for (i = 0; i < plan->count; i++) {
-		int err = opens(&events[i], &diag);
+		const struct pm_event *slots =
+			events[i].topdown == PM_TOPDOWN_METRIC
+				? pm_event_slots(events, plan->count, &events[i])
+				: NULL;
+		int err = opens(&events[i], slots, &diag);
 
 		if (!err || passes(err)) {
 			events[plan->live++] = events[i];
@@ -232,6 +247,21 @@ static void note_user_mode(const struct pm_region_plan *plan)
 	}
 }
 
+/* Users of regions name topdown metrics, and mean their slots, too. */
+static int parse(const char *text, struct pm_event_list **list, struct pm_diag *diag)
+{
+	int err = pm_events_parse(text, PM_EVENTS_USER_ONLY, list, diag);
+
+	if (err)
+		return err;
+	err = pm_events_add_slots(*list, diag);
+	if (err) {
+		pm_events_free(*list);
+		*list = NULL;
+	}
+	return err;
+}
+
 void pm_region_plan_make(struct pm_region_plan *plan, const struct pm_options *options)
 {
 	struct pm_diag diag = {0};
@@ -243,8 +273,7 @@ void pm_region_plan_make(struct pm_region_plan *plan, const struct pm_options *o
 	if (options->events_none)
 		goto record;
 	if (options->events)
-		err = pm_events_parse(options->events, PM_EVENTS_USER_ONLY, &plan->list,
-				      &diag);
+		err = parse(options->events, &plan->list, &diag);
 	if (options->events && err) {
 		snprintf(text, sizeof(text),
 			 "PERFMON_EVENTS: %s; counting the machine's default events "
