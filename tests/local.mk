@@ -25,7 +25,8 @@ tests_race_model_LDADD = libperfmon_all.la
 EXTRA_DIST += tests/data/abi.constants tests/data/abi.xml
 
 # Recorded machines, and what tests of events share.
-EXTRA_DIST += tests/data/biglittle.tree tests/data/hybrid.tree tests/data/server.tree \
+EXTRA_DIST += tests/data/biglittle.tree tests/data/hybrid.tree tests/data/icelake.tree \
+	tests/data/sapphire.tree tests/data/server.tree \
 	tests/events_dump.h tests/tree.h \
 	tests/machine.h
 
@@ -208,6 +209,7 @@ CRITERION_TESTS += tests/test_regions tests/test_pair tests/test_region_access t
 	tests/test_region_levels tests/test_region_threads tests/test_region_truth \
 	tests/test_filters tests/test_overlap tests/test_quantity tests/test_short_threads tests/test_task tests/test_team
 CRITERION_TESTS += tests/test_locks tests/test_region_limits
+CRITERION_TESTS += tests/test_topdown
 CRITERION_TESTS += tests/test_format
 CRITERION_TESTS += tests/test_log
 CRITERION_TESTS += tests/test_log_perf
@@ -512,6 +514,13 @@ tests_test_team_LDADD = $(TEST_LIBS)
 tests_test_overlap_SOURCES = tests/test_overlap.c tests/region_probe.h tests/sums_probe.h
 tests_test_overlap_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_overlap_LDADD = $(TEST_LIBS)
+# The linker leads these calls of the library to tests/fake_topdown.h.
+tests_test_topdown_SOURCES = tests/test_topdown.c tests/fake_topdown.h \
+	tests/report_text.h tests/session_probe.h tests/sums_probe.h
+tests_test_topdown_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_topdown_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pm_kernel_perf_event_open \
+	-Wl,--wrap=pm_kernel_read -Wl,--wrap=pm_kernel_close
+tests_test_topdown_LDADD = $(TEST_LIBS) -lm
 tests_test_quantity_SOURCES = tests/test_quantity.c tests/region_probe.h tests/sums_probe.h
 tests_test_quantity_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_quantity_LDADD = $(TEST_LIBS)

@@ -135,7 +135,9 @@ static void row_make(struct diff_metric_row *row, const struct diff_data *data,
 			total->state = PM_NOT_COUNTED;
 		/* The error of a quotient is unknown. */
 		total->value = row->sample[side].mean;
-		total->error = total->marks & PM_MARK_SAMPLED ? INFINITY : 0;
+		total->error = total->marks & (PM_MARK_SAMPLED | PM_MARK_FRACTION)
+				       ? INFINITY
+				       : 0;
 	}
 }
 

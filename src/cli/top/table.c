@@ -329,7 +329,8 @@ static int group_add(struct top_table *table, struct top_group *group,
 }
 
 /* Marks that each number has for itself. */
-#define MARKS_OF_ONE (PM_MARK_MULTIPLEXED | PM_MARK_PART | PM_MARK_SAMPLED)
+#define MARKS_OF_ONE                                                                     \
+	(PM_MARK_MULTIPLEXED | PM_MARK_PART | PM_MARK_SAMPLED | PM_MARK_FRACTION)
 
 /* Returns the marks that all numbers of COLUMN have, if there are several. Zeros have no
  * marks. */

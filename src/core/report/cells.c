@@ -32,6 +32,13 @@ static const struct pm_mark {
 	{PM_MARK_SAMPLED, "+-N%",
 	 "estimated from visits measured at random: off by at most N %, with 99 % "
 	 "confidence (? if unknown). A smaller PERFMON_STRIDE is more exact."},
+	{PM_MARK_FRACTION, "+-N",
+	 "counted by the CPU's 8-bit fractions of slots: off by at most N % of the "
+	 "number, or of a "
+	 "column in % by N points (? if unknown: count all four topdown events of level "
+	 "1 in one "
+	 "group)."},
+	{PM_MARK_BELOW, "~0", "no more than it may be off: may as well be 0."},
 	{PM_CELL_AT_LEAST, ">=",
 	 "at least: a visit has no END so far. Its values are those of the regions "
 	 "inside it. If the program has ended, add the END."},
@@ -108,6 +115,19 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 			    "never opened in these threads. The notes say why.");
 }
 
+/* Writes how far VALUE may be off, and returns how many characters that takes. */
+static size_t error_write(char *to, size_t size, const struct pm_value *value)
+{
+	bool points = value->percent && !(value->marks & PM_MARK_SAMPLED);
+	double off = points ? value->error : 100 * value->error / fabs(value->value);
+	bool known = off < 1000;
+	char number[PM_CELL];
+
+	pm_cell_fixed(number, known ? off : NAN, points ? 2 : off < 10 ? 1 : 0);
+	return (size_t)snprintf(to, size, "+-%.4s%s", number,
+				known && !points ? "%" : "");
+}
+
 static void marks_write(char *to, size_t size, const struct pm_value *value)
 {
 	size_t used = 0;
@@ -123,15 +143,11 @@ static void marks_write(char *to, size_t size, const struct pm_value *value)
 					 value->marks & PM_MARK_PART ? '<' : '~',
 					 percent);
 	}
-	if (value->marks & PM_MARK_SAMPLED && value->state == PM_COUNTED) {
-		double percent = 100 * value->error / fabs(value->value);
-		char number[PM_CELL];
-		bool known = percent < 1000;
-
-		pm_cell_fixed(number, known ? percent : NAN, percent < 10 ? 1 : 0);
-		used += (size_t)snprintf(to + used, size - used, "+-%.4s%s", number,
-					 known ? "%" : "");
-	}
+	/* A multiple of the number says no more than that it may be 0. */
+	if (value->marks & (PM_MARK_SAMPLED | PM_MARK_FRACTION) &&
+	    !(value->marks & PM_MARK_BELOW && !value->percent) &&
+	    value->state == PM_COUNTED)
+		used += error_write(to + used, size - used, value);
 	for (size_t i = 0; i < MARK_COUNT; i++) {
 		const char *sign = mark_table[i].sign;
 

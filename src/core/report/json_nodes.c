@@ -109,6 +109,8 @@ static void put_metric(struct pm_json *j, const struct pm_report_tree *tree, uin
 	pm_json_real(j, "exclusive_value", ex.value, ex.state == PM_COUNTED);
 	pm_json_real(j, "coverage", in.coverage, in.state < PM_NEVER_OPENED);
 	pm_json_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
+	pm_json_real(j, "error", in.error, in.state == PM_COUNTED);
+	pm_json_real(j, "exclusive_error", ex.error, ex.state == PM_COUNTED);
 	put_marks(j, "marks", in.marks);
 	put_marks(j, "exclusive_marks", ex.marks);
 	formula = pm_report_metric_of(tree->model, m, pm_report_name(tree, n));

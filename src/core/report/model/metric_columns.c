@@ -43,6 +43,26 @@ static uint32_t find(const struct pm_report_model *model, const char *text,
 	return PM_NO_EVENT;
 }
 
+/* Returns the first input of METRIC that is a sum over kinds of core, with slots of one of these
+ * among the others, or their number. */
+static uint32_t first_mixed(const struct pm_report_model *model,
+			    const struct pm_report_metric *metric)
+{
+	uint32_t count = metric->metric->input_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t e = metric->events[i];
+
+		if (e == PM_NO_EVENT || !pm_report_is_mixed(&model->events[e]))
+			continue;
+		for (uint32_t k = 0; k < count; k++)
+			if (metric->events[k] != PM_NO_EVENT &&
+			    metric->events[k] == model->events[e].slots)
+				return i;
+	}
+	return count;
+}
+
 /* Finds the inputs of METRIC's columns, those without modifiers among the events with
  * SUFFIX. Returns the first input that is missing, or their number. */
 static uint32_t bind(const struct pm_report_model *model, const struct pm_metric *metric,
@@ -64,7 +84,7 @@ static uint32_t bind(const struct pm_report_model *model, const struct pm_metric
 		if (to->base == PM_NO_EVENT && !model->events[to->events[i]].quantity)
 			to->base = to->events[i];
 	}
-	return metric->input_count;
+	return first_mixed(model, to);
 }
 
 /* The same with whatever modifiers the events have that METRIC does not tell: one kind

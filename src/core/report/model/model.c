@@ -224,6 +224,8 @@ int pm_report_model_make(struct pm_report_model *model,
 		events_name(model);
 	model->column_count = model->event_count;
 	if (!err)
+		err = pm_report_topdown_bind(model);
+	if (!err)
 		err = pm_report_metrics_bind(model, metrics);
 	if (err)
 		pm_report_model_free(model);

@@ -13,6 +13,9 @@
 #include "core/report/model/metric.h"
 #include "core/topology/topology.h"
 
+/* The topdown metrics that divide all slots: retiring, bad-spec, fe-bound, be-bound. */
+#define PM_TOPDOWN_LEVEL1 4
+
 /* A logical event: one column. */
 struct pm_report_event {
 	char name[128];
@@ -29,6 +32,10 @@ struct pm_report_event {
 	bool user_read; /* by some thread */
 	bool syscall_read;
 	const struct pm_erratum *erratum; /* of the CPU; NULL: none is known */
+	/* Of a topdown metric, which is counted by an 8-bit fraction of slots: their column, and those
+	 * of level 1. PM_NO_EVENT: none is counted along with it. */
+	bool fraction;
+	uint32_t slots, level1[PM_TOPDOWN_LEVEL1];
 	/* NULL: a column of the report. Else it has the counts of the column OF in those
 	 * threads alone that counted all events of this metric. */
 	const struct pm_report_metric *only;
@@ -43,6 +50,12 @@ static inline bool pm_report_is_largest(const struct pm_report_event *event)
 {
 	return event->quantity_flags &
 	       (PERFMON_PROFILE_NODE_MAXIMUM | PERFMON_PROFILE_NODE_LAST);
+}
+
+/* Returns true if EVENT is the sum of a topdown metric and an event of a kind of core without slots. */
+static inline bool pm_report_is_mixed(const struct pm_report_event *event)
+{
+	return event->fraction && event->parts > 1;
 }
 
 /* A metric whose inputs are all counted: one column. */
@@ -107,6 +120,9 @@ void pm_report_quantities_free(struct pm_report_model *model);
 /* Returns the column of NODE, a quantity. */
 uint32_t pm_report_quantity(const struct pm_report_model *model,
 			    const struct perfmon_profile_node *node);
+
+/* Finds the topdown metrics among MODEL's columns. 0 or -ENOMEM. */
+int pm_report_topdown_bind(struct pm_report_model *model);
 
 /* Returns METRIC's name as a table's heading. */
 const char *pm_report_metric_heading(const struct pm_report_metric *metric);

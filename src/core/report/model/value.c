@@ -4,6 +4,7 @@
 #include "core/report/model/value.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The times of a counter on the hardware and of its thread on the CPU come from two clocks. A
  * share of less than what these may be apart is none. */
@@ -34,6 +35,20 @@ struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
 	if (!pm_report_has_values(n))
 		v.state = PM_NOT_COUNTED;
 	return v;
+}
+
+/* Adds to V, a topdown metric, how far its fractions may be off. */
+static void add_fraction_error(const struct pm_report_tree *tree, uint32_t node,
+			       uint32_t event, bool exclusive, struct pm_value *v)
+{
+	double error = pm_report_fraction_error(tree, node, event, exclusive);
+
+	if (v->marks & PM_MARK_MULTIPLEXED)
+		error /= v->coverage;
+	v->error += error;
+	v->marks |= PM_MARK_FRACTION;
+	if (isfinite(error) && v->value <= error)
+		v->marks |= PM_MARK_BELOW;
 }
 
 struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node,
@@ -81,6 +96,8 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 		v.marks |= PM_MARK_SAMPLED;
 	if (tree->model->subtract_bias)
 		v.value = fmax(0, v.value - c.added);
+	if (e->fraction)
+		add_fraction_error(tree, node, event, exclusive, &v);
 	if (c.threads < n->threads)
 		v.marks |= PM_MARK_THREADS;
 	v.marks |= (n->retries ? PM_MARK_RETRIED : 0) |
@@ -148,12 +165,39 @@ struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint3
 		values[i] = in.value * event->first->scale;
 		if (in.state > v.state)
 			v.state = in.state;
-		v.marks |= in.marks;
+		v.marks |= in.marks & ~PM_MARK_BELOW;
 		v.coverage = fmin(v.coverage, in.coverage);
 		if (in.threads < v.threads)
 			v.threads = in.threads;
 	}
 	return v;
+}
+
+/* Adds to V, a metric with topdown metrics among its inputs VALUES, how far it may be off by them: it
+ * moves as far as each of these moves it. */
+static void add_metric_error(const struct pm_report_tree *tree, uint32_t node,
+			     const struct pm_report_metric *m, bool exclusive,
+			     double *values, struct pm_value *v)
+{
+	for (uint32_t i = 0; i < m->metric->input_count; i++) {
+		double was = values[i], error, moved, furthest = 0;
+
+		if (m->events[i] == PM_NO_EVENT ||
+		    !tree->model->events[m->events[i]].fraction)
+			continue;
+		error = pm_report_count(tree, node, m->events[i], exclusive).error;
+		for (int sign = -1; sign <= 1; sign += 2) {
+			values[i] = was + sign * error;
+			if (!isfinite(error) ||
+			    !pm_metric_value(m->metric, values, &moved))
+				moved = INFINITY;
+			furthest = fmax(furthest, fabs(moved - v->value));
+		}
+		values[i] = was;
+		v->error += furthest;
+	}
+	if (isfinite(v->error) && fabs(v->value) <= v->error)
+		v->marks |= PM_MARK_BELOW;
 }
 
 struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
@@ -170,6 +214,9 @@ struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t nod
 	limit = pm_report_metric_limit(tree->model, m);
 	if (v.state == PM_COUNTED && !pm_metric_value(m->metric, values, &v.value))
 		v.state = PM_NOT_COUNTED;
+	v.percent = !strcmp(m->metric->unit, "%");
+	if (v.state == PM_COUNTED && v.marks & PM_MARK_FRACTION)
+		add_metric_error(tree, node, m, exclusive, values, &v);
 	/* A quotient of parts that are not scaled may be anything. */
 	if (v.state == PM_COUNTED && !(v.marks & PM_MARK_PART) && limit > 0 &&
 	    v.value > limit)

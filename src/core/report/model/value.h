@@ -15,23 +15,25 @@ enum pm_state {
 	PM_NOT_SAID /* a quantity that the program did not say, or a formula of other regions */
 };
 
-#define PM_MARK_MULTIPLEXED 0x001u  /* ~ scaled by its coverage */
-#define PM_MARK_PART	    0x002u  /* < counted part of the time, not scaled */
-#define PM_MARK_RETRIED	    0x004u  /* r */
-#define PM_MARK_FALLBACK    0x008u  /* f */
-#define PM_MARK_IN_FLIGHT   0x010u  /* ? visits that had not ended */
-#define PM_MARK_TORN	    0x020u  /* ? caught inside an update */
-#define PM_MARK_MISMATCHED  0x040u  /* ! */
-#define PM_MARK_DROPPED	    0x080u  /* d */
-#define PM_MARK_THREADS	    0x100u  /* p not open in all threads */
-#define PM_MARK_DEFECT	    0x200u  /* x */
-#define PM_MARK_SHORT	    0x400u  /* b too short against its bias */
-#define PM_MARK_IMPLAUSIBLE 0x800u  /* ^ more than the machine can do */
-#define PM_MARK_ERRATUM	    0x1000u /* e */
-#define PM_MARK_MIGRATED    0x2000u /* m some visits ended on another CPU */
-#define PM_MARK_SAMPLED	    0x4000u /* +- of visits at random */
-#define PM_MARK_LEFT_OUT    0x8000u /* / has its first visits alone */
-#define PM_MARKS	    16
+#define PM_MARK_MULTIPLEXED 0x001u   /* ~ scaled by its coverage */
+#define PM_MARK_PART	    0x002u   /* < counted part of the time, not scaled */
+#define PM_MARK_RETRIED	    0x004u   /* r */
+#define PM_MARK_FALLBACK    0x008u   /* f */
+#define PM_MARK_IN_FLIGHT   0x010u   /* ? visits that had not ended */
+#define PM_MARK_TORN	    0x020u   /* ? caught inside an update */
+#define PM_MARK_MISMATCHED  0x040u   /* ! */
+#define PM_MARK_DROPPED	    0x080u   /* d */
+#define PM_MARK_THREADS	    0x100u   /* p not open in all threads */
+#define PM_MARK_DEFECT	    0x200u   /* x */
+#define PM_MARK_SHORT	    0x400u   /* b too short against its bias */
+#define PM_MARK_IMPLAUSIBLE 0x800u   /* ^ more than the machine can do */
+#define PM_MARK_ERRATUM	    0x1000u  /* e */
+#define PM_MARK_MIGRATED    0x2000u  /* m some visits ended on another CPU */
+#define PM_MARK_SAMPLED	    0x4000u  /* +- of visits at random */
+#define PM_MARK_LEFT_OUT    0x8000u  /* / has its first visits alone */
+#define PM_MARK_FRACTION    0x10000u /* +- counted by 8-bit fractions */
+#define PM_MARK_BELOW	    0x20000u /* ~0 no more than these may be off */
+#define PM_MARKS	    18
 
 struct pm_value {
 	enum pm_state state;
@@ -39,8 +41,9 @@ struct pm_value {
 	uint64_t sum;	  /* as counted */
 	double coverage;  /* 0 to 1 */
 	uint64_t threads; /* in which it was open */
-	double error; /* VALUE is no further off with a certainty of 99 %; INFINITY: it
-		       * cannot be told */
+	double error; /* VALUE is no further off: because of fractions for certain, because of
+		       * a stride with a certainty of 99 %; INFINITY: it cannot be told */
+	bool percent; /* a metric in %: tables show the error in points */
 	uint32_t marks;
 };
 
@@ -58,6 +61,10 @@ struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t nod
 struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint32_t node,
 					const struct pm_report_metric *metric,
 					bool exclusive, double *values);
+/* Returns by how much the count of EVENT, a topdown metric, may be off; INFINITY: it cannot be
+ * told. */
+double pm_report_fraction_error(const struct pm_report_tree *tree, uint32_t node,
+				uint32_t event, bool exclusive);
 /* Returns the name in JSON of MARK, which has one bit; NULL: there is no such mark. */
 const char *pm_report_mark_name(uint32_t mark);
 
