@@ -134,3 +134,56 @@ Test(stat_own, children_of_a_multiplexed_event_are_unknown)
 	expect(&cell, ",500,,,,", "\"own\":500,\"children\":null",
 	       "500  not counted  page-faults");
 }
+
+/* The result of slots and the metrics of level 1, of which COUNT are counted, in a format. */
+static void topdown(uint32_t count, const double *values,
+		    void (*write)(const struct stat_result *, struct pm_out *),
+		    struct text *text)
+{
+	static char names[][20] = {"slots", "topdown-retiring", "topdown-bad-spec",
+				   "topdown-fe-bound", "topdown-be-bound"};
+	struct pm_event events[5];
+	struct stat_event wanted[5];
+	struct stat_cell cells[5];
+	struct perfmon_value value = all;
+	struct stat_options options = {.inherit = true};
+	struct stat_counting counting = {
+		.events = {.count = count, .events = wanted, .chosen = true},
+		.group_count = 1};
+	struct stat_result result = {
+		.options = &options, .counting = &counting, .cells = cells};
+	struct pm_out out = {.sink = keep, .argument = text};
+
+	memset(cells, 0, sizeof(cells));
+	for (uint32_t i = 0; i < count; i++) {
+		events[i] = event;
+		events[i].attr.type = PERF_TYPE_RAW;
+		events[i].attr.config = i ? 0x8000 + 0x100 * (i - 1) : 0x400;
+		events[i].topdown = i ? PM_TOPDOWN_METRIC : PM_TOPDOWN_SLOTS;
+		wanted[i] = (struct stat_event){.label = names[i], .event = &events[i]};
+		value.value = (uint64_t)values[i];
+		stat_cell_take(&cells[i], &wanted[i], &value, &value);
+		stat_cell_end_run(&cells[i]);
+	}
+	text->used = 0;
+	write(&result, &out);
+	cr_assert_eq(pm_out_end(&out), 0);
+}
+
+/* Row: QU-08: shares of slots, with how far they may be off. */
+Test(stat_own, topdown_metrics_are_shares_of_slots_with_their_error)
+{
+	static const double whole[] = {1e9, 4e8, 1e8, 2e8, 3e8},
+			    beyond[] = {1e9, 4e8, 1e8, 2e8, 3.2e8};
+	struct text text;
+
+	topdown(5, whole, stat_text_end, &text);
+	cr_expect(strstr(text.at, "40.00 % of slots"), "%s", text.at);
+	cr_expect(strstr(text.at, "at most 0.4 % of slots"), "%s", text.at);
+	topdown(5, beyond, stat_text_end, &text);
+	cr_expect(strstr(text.at, "at most 2.4 % of slots"), "%s", text.at);
+	topdown(3, whole, stat_json_end, &text);
+	cr_expect(strstr(text.at, "or by more, which only all four"), "%s", text.at);
+	topdown(1, whole, stat_text_end, &text);
+	cr_expect(!strstr(text.at, "8-bit"), "%s", text.at);
+}

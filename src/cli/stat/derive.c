@@ -2,6 +2,7 @@
 /* Rows of perfmon stat with ratios of their counts, and notes about them. */
 #include "config.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,39 @@ static const struct stat_cell *find(const struct stat_result *result,
 		if (is_event(other, PERF_TYPE_HARDWARE, config) &&
 		    are_comparable(row->cell, &row->event->event->attr, &group[j],
 				   &other->attr))
+			return &group[j];
+	}
+	return NULL;
+}
+
+/* The codes of slots and of the first of topdown's metrics, whose level 1 divides all slots. */
+#define TOPDOWN_SLOTS  0x400
+#define TOPDOWN_FIRST  0x8000
+#define TOPDOWN_STEP   0x100
+#define TOPDOWN_LEVEL1 4
+
+/* Returns whether EVENT is of topdown. A sum over kinds of cores, of which one has slots, is not. */
+static bool is_topdown(const struct stat_counting *counting, const struct pm_event *event)
+{
+	const struct pm_event_list *list = counting->events.list;
+
+	return event->topdown && !(list && event + 1 < list->events + list->count &&
+				   event[1].logical == event->logical);
+}
+
+/* Returns the cell of topdown's event CODE that is comparable to ROW's, or NULL. */
+static const struct stat_cell *find_topdown(const struct stat_result *result,
+					    const struct stat_row *row, uint64_t code)
+{
+	const struct stat_events *events = &result->counting->events;
+	const struct stat_cell *group = row->cell - (row->event - events->events);
+
+	for (uint32_t j = 0; j < events->count; j++) {
+		const struct pm_event *other = events->events[j].event;
+
+		if (is_topdown(result->counting, other) && other->attr.config == code &&
+		    are_comparable(&group[j], &other->attr, row->cell,
+				   &row->event->event->attr))
 			return &group[j];
 	}
 	return NULL;
@@ -94,6 +128,14 @@ static struct stat_ratio ratio_of(const struct stat_result *result,
 		return (struct stat_ratio){"gigahertz", "GHz", 3,
 					   (double)cell->value /
 						   (double)cell->running_ns};
+	if (event->topdown == PM_TOPDOWN_METRIC && is_topdown(result->counting, event)) {
+		other = find_topdown(result, row, TOPDOWN_SLOTS);
+		if (other && other->count.mean > 0)
+			ratio = (struct stat_ratio){"percent-of-slots", "% of slots", 2,
+						    100 * cell->count.mean /
+							    other->count.mean};
+		return ratio;
+	}
 	for (size_t k = 0; k < sizeof(ratios) / sizeof(ratios[0]) && !ratio.key; k++) {
 		if (!is_event(event, PERF_TYPE_HARDWARE, ratios[k].config))
 			continue;
@@ -281,6 +323,52 @@ static void add_refused(const struct stat_result *result, const struct notes *to
 	}
 }
 
+/* Returns by how much of SLOTS the metrics counted with them may be off, in %: 1/255, and what the four of
+ * level 1 exceed slots by; INFINITY: not all four are there. Switches of threads make counts too large. */
+static double topdown_error(const struct stat_result *result,
+			    const struct stat_row *slots)
+{
+	double sum = 0, all = slots->cell->count.mean;
+
+	for (int k = 0; k < TOPDOWN_LEVEL1; k++) {
+		const struct stat_cell *cell = find_topdown(
+			result, slots, TOPDOWN_FIRST + (uint64_t)k * TOPDOWN_STEP);
+
+		if (!cell)
+			return INFINITY;
+		sum += cell->count.mean;
+	}
+	return 100 / 255.0 + (sum > all ? 100 * (sum - all) / all : 0);
+}
+
+/* Makes the note about topdown metrics: the largest error of all groups of CPUs. */
+static void add_topdown(const struct stat_result *result, const struct notes *to)
+{
+	struct stat_row row = {.next = 0};
+	double most = 0;
+	bool counted = false;
+
+	while (stat_row_next(result, &row)) {
+		enum pm_topdown topdown = row.event->event->topdown;
+
+		counted |= row.known && topdown == PM_TOPDOWN_METRIC;
+		if (row.known && topdown == PM_TOPDOWN_SLOTS && row.cell->count.mean > 0)
+			most = fmax(most, topdown_error(result, &row));
+	}
+	if (!counted || !(most > 0))
+		return;
+	if (isfinite(most))
+		add(to,
+		    "topdown metrics are 8-bit fractions of slots: each count is off by "
+		    "at "
+		    "most %.1f %% of slots",
+		    most);
+	else
+		add(to, "topdown metrics are 8-bit fractions of slots: each count is off "
+			"by 0.4 %% of slots, or by more, which only all four of level 1 "
+			"in one group would show");
+}
+
 void stat_notes(const struct stat_result *result,
 		void (*take)(void *argument, const char *note), void *argument)
 {
@@ -315,5 +403,6 @@ void stat_notes(const struct stat_result *result,
 		    counting->why_uncertain.text[0]
 			    ? counting->why_uncertain.text
 			    : "some threads may be missing or counted twice");
+	add_topdown(result, &to);
 	add_refused(result, &to);
 }
