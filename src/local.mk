@@ -87,7 +87,8 @@ libperfmon_core_la_SOURCES = \
 	src/core/profile/take.c src/core/profile/take.h \
 	src/core/profile/threads.c src/core/profile/times.c src/core/profile/walk.h \
 	src/core/profile/writer.c src/core/profile/writer.h \
-	src/core/report/merge/lists.c src/core/report/merge/merge.c src/core/report/merge/merge.h \
+	src/core/report/merge/alike.c src/core/report/merge/alike.h src/core/report/merge/alike_notes.c \
+	src/core/report/merge/join.c src/core/report/merge/join.h src/core/report/merge/lists.c src/core/report/merge/merge.c src/core/report/merge/merge.h \
 	src/core/report/merge/nodes.c src/core/report/merge/notes.c \
 	src/core/report/merge/packed.c src/core/report/merge/parts.h \
 	src/core/report/merge/processes.c src/core/report/merge/ranges.c \
@@ -100,7 +101,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/model/model.c src/core/report/model/model.h \
 	src/core/report/model/quantity.c src/core/report/model/rest.c src/core/report/model/sanity.c src/core/report/model/stride.c \
 	src/core/report/model/sums.c src/core/report/model/topdown.c src/core/report/model/times.c src/core/report/model/times.h \
-	src/core/report/model/tree.c src/core/report/model/tree.h \
+	src/core/report/model/tree.c src/core/report/model/tree.h src/core/report/model/tree_joined.c \
 	src/core/report/model/tree_build.h src/core/report/model/tree_node.c \
 	src/core/report/model/tree_thread.c src/core/report/model/value.c \
 	src/core/report/model/value.h src/core/report/output/escape.c \

@@ -73,7 +73,8 @@ enum perfmon_profile_type {
 	PERFMON_PROFILE_TYPE_UNMATCHED = 9,
 	PERFMON_PROFILE_TYPE_TOTALS = 10,
 	PERFMON_PROFILE_TYPE_ARGUMENTS = 11,
-	PERFMON_PROFILE_TYPE_RUN_NOTE = 13
+	PERFMON_PROFILE_TYPE_RUN_NOTE = 13,
+	PERFMON_PROFILE_TYPE_JOINED = 14
 };
 
 /* Leads every record. */
@@ -329,6 +330,11 @@ enum perfmon_profile_left_out {
 	PERFMON_PROFILE_LEFT_OUT_KINDS = 3
 };
 
+/*
+ * A thread of the profile. A record of type PERFMON_PROFILE_TYPE_JOINED has the same form. It is a
+ * sum of threads of another run of the program (perfmon report --counts), of which the counts
+ * alone are of interest: its visits and times are those of that run.
+ */
 struct perfmon_profile_thread {
 	struct perfmon_profile_record record;
 	uint32_t state; /* enum perfmon_profile_thread_state */
@@ -392,6 +398,10 @@ struct perfmon_profile_count {
 #define PERFMON_PROFILE_NODE_LEFT_OUT 32u
 /* The node's visits overlap others (perfmon/overlap.h): they are in no sum over other nodes. */
 #define PERFMON_PROFILE_NODE_OVERLAPPING 64u
+/* In a joined record alone: the runs were not alike in this path. */
+#define PERFMON_PROFILE_NODE_UNALIKE 128u
+/* In a joined record alone: some threads of its run did not count an event. */
+#define PERFMON_PROFILE_NODE_FEWER_THREADS 256u
 
 /*
  * One path of one thread: a region below a node. Nodes of a thread are numbered from 1,

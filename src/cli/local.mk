@@ -22,7 +22,7 @@ perfmon_SOURCES = \
 	src/cli/list/list.c src/cli/list/list.h \
 	src/cli/report/by.c src/cli/report/by.h src/cli/report/by_data.c src/cli/report/by_data.h \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/jobs.c \
-	src/cli/report/jobs.h src/cli/report/report.c \
+	src/cli/join/join.c src/cli/join/join.h src/cli/report/jobs.h src/cli/report/report.c \
 	src/cli/report/report.h \
 	src/cli/run/hooks.c src/cli/run/hooks.h src/cli/run/run.c src/cli/run/run.h src/cli/run/watch.c src/cli/run/watch.h \
 	src/cli/stat/cell.c src/cli/stat/cell.h src/cli/stat/child.c \

@@ -35,7 +35,7 @@
 #define MARKS_INEXACT                                                                    \
 	(PM_MARK_MULTIPLEXED | PM_MARK_PART | PM_MARK_IN_FLIGHT | PM_MARK_TORN |         \
 	 PM_MARK_DROPPED | PM_MARK_THREADS | PM_MARK_DEFECT | PM_MARK_ERRATUM |          \
-	 PM_MARK_SAMPLED | PM_MARK_LEFT_OUT | PM_MARK_FRACTION)
+	 PM_MARK_SAMPLED | PM_MARK_LEFT_OUT | PM_MARK_FRACTION | PM_MARK_RUNS)
 
 /*
  * The number of instructions by which the one-time work of a thread (dynamic linker,

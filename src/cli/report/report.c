@@ -8,6 +8,7 @@
 
 #include "cli/report/report.h"
 #include "cli/common/common.h"
+#include "cli/join/join.h"
 #include "cli/report/by.h"
 #include "cli/report/html.h"
 #include "cli/report/jobs.h"
@@ -29,6 +30,10 @@ static const char help[] =
 	"  -T, --per-thread      each thread of one profile, too\n"
 	"      --by KEY          a table of many runs: a row for each region, a column for each value of\n"
 	"                        their note KEY (perfmon run --note KEY=VALUE)\n"
+	"      --counts FILE     beside these visits and times the counts of another run of the\n"
+	"                        program, by path: a profile, or a directory with one run's\n"
+	"                        profiles; may be repeated (perfmon run --exact -P)\n"
+	"  -P, --profile FILE    with --counts: write what is joined to this file, too: a profile\n"
 	"      --job ID          the profiles of this job; those of several jobs are not summed\n"
 	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, numa, die\n"
 	"                        or package of one profile, too, on the machine that wrote it\n"
@@ -46,6 +51,8 @@ static const char help[] =
 
 struct request {
 	struct cli_sources sources;
+	struct cli_counts counts;
+	const char *profile; /* NULL: the joined profile is not kept */
 	struct pm_report_options how;
 	bool html;
 	const char *output; /* NULL: standard output */
@@ -160,6 +167,19 @@ static int page_end(struct page *page, const struct pm_snapshot *snapshot,
 			      err ?: cli_html_end(&page->html, snapshot, how));
 }
 
+/* Joins the counts to SNAPSHOT, or to the sum of MERGE if that is not NULL, and keeps the result. */
+static int counts_join(const struct request *request, struct pm_snapshot *snapshot,
+		       struct pm_merge *merge)
+{
+	int status = cli_counts_join(&request->counts, snapshot, merge);
+
+	if (!status && request->profile)
+		status = cli_join_write("report",
+					merge ? pm_merge_sum(merge) : snapshot,
+					request->profile);
+	return status;
+}
+
 /* Reports one profile. PAGE, if not NULL, already has it or remains empty. */
 static int report_one(const struct request *request, const struct cli_source *source,
 		      struct page *page)
@@ -172,12 +192,16 @@ static int report_one(const struct request *request, const struct cli_source *so
 	if (!snapshot)
 		return CLI_FAILED;
 	options_complete(&how, snapshot);
+	status = counts_join(request, snapshot, NULL);
+	if (status)
+		goto out;
 	if (!page)
 		status = write_report(request, &how, snapshot);
 	else if (!page->begun && !page_add(page, snapshot))
 		status = CLI_FAILED;
 	else
 		status = page_end(page, snapshot, &how, 0);
+out:
 	pm_snapshot_free(snapshot);
 	return status;
 }
@@ -269,6 +293,8 @@ static int report_merged(const struct request *request, struct page *page)
 		err = pm_merge_end(merge);
 		if (err)
 			cli_complain("report", "%s", strerror(-err));
+		else if (counts_join(request, NULL, merge))
+			err = -EINVAL;
 		sum = pm_merge_sum(merge);
 		how.merge = merge;
 		how.machine = cli_machine_of(sum);
@@ -286,6 +312,13 @@ static int take_pid(const char *command, const struct cli_option *option,
 {
 	(void)command;
 	return cli_sources_add_pid(option->to, text);
+}
+
+static int take_counts(const char *command, const struct cli_option *option,
+		       const char *text)
+{
+	(void)command;
+	return cli_counts_add(option->to, text);
 }
 
 static int take_top(const char *command, const struct cli_option *option,
@@ -321,6 +354,8 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 		{"metrics", .take = cli_take_metrics, .to = metrics},
 		{"job", .text = &request->job},
 		{"by", .text = &request->by},
+		{"counts", .take = take_counts, .to = &request->counts},
+		{"profile", .text = &request->profile},
 		{"subtract-bias", .flag = &request->how.subtract_bias},
 		{"top", .take = take_top, .to = &request->top},
 		{"output", .text = &request->output},
@@ -348,6 +383,7 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 static const char *not_with_by(const struct request *request)
 {
 	return request->html		 ? "--html"
+	       : request->counts.count	 ? "--counts"
 	       : request->how.level	 ? "--level"
 	       : request->how.per_thread ? "--per-thread"
 	       : request->how.metrics	 ? "--metrics"
@@ -357,7 +393,8 @@ static const char *not_with_by(const struct request *request)
 int cli_report(int argc, char **argv)
 {
 	struct pm_metrics *metrics = NULL;
-	struct request request = {.sources.command = "report"};
+	struct request request = {.sources.command = "report",
+				  .counts.command = "report"};
 	struct page page = {.request = &request};
 	int status = options_read(&request, &metrics, argc, argv), failed = 0;
 
@@ -381,6 +418,10 @@ int cli_report(int argc, char **argv)
 	} else if (request.top && (request.html || !is_text(request.how.format))) {
 		cli_complain("report", "--top: only -f text and -f flat leave paths out");
 		status = CLI_USAGE;
+	} else if (request.profile && !request.counts.count) {
+		cli_complain("report", "--profile: expects --counts, too: it writes what "
+				       "--counts joins");
+		status = CLI_USAGE;
 	} else if (request.by && not_with_by(&request)) {
 		cli_complain("report", "--by: %s is not possible with it",
 			     not_with_by(&request));
@@ -403,6 +444,7 @@ int cli_report(int argc, char **argv)
 	}
 out:
 	cli_sources_free(&request.sources);
+	cli_counts_free(&request.counts);
 	pm_metrics_free(metrics);
 	return cli_finish("report", status ? status : failed);
 }

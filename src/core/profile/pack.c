@@ -185,11 +185,12 @@ static int pack_totals(struct pm_bytes *pack, const struct pm_snapshot *s)
 	return 0;
 }
 
-static int pack_thread(struct pm_bytes *pack, const struct pm_snapshot_thread *from)
+static int pack_thread(struct pm_bytes *pack, const struct pm_snapshot_thread *from,
+		       enum perfmon_profile_type type)
 {
 	size_t at = pack->used, bytes = from->node_count * from->node_size;
 	struct perfmon_profile_thread *thread =
-		record(pack, PERFMON_PROFILE_TYPE_THREAD, sizeof(*thread));
+		record(pack, type, sizeof(*thread));
 	struct perfmon_profile_record lead;
 	struct perfmon_profile_nodes *nodes;
 
@@ -245,7 +246,9 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 		      ?: pack_names(&pack, s);
 	}
 	for (uint32_t t = 0; !err && t < s->thread_count; t++)
-		err = pack_thread(&pack, &s->threads[t]);
+		err = pack_thread(&pack, &s->threads[t], PERFMON_PROFILE_TYPE_THREAD);
+	for (uint32_t t = 0; !err && t < s->joined_count; t++)
+		err = pack_thread(&pack, &s->joined[t], PERFMON_PROFILE_TYPE_JOINED);
 	if (err) {
 		free(pack.data);
 		return err;

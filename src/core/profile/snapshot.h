@@ -80,6 +80,9 @@ struct pm_snapshot {
 	struct pm_snapshot_plan *plans;
 	uint32_t thread_count;
 	struct pm_snapshot_thread *threads; /* live, ended and aggregated ones */
+	/* Sums of threads of other runs, whose counts stand beside the values of THREADS. */
+	uint32_t joined_count;
+	struct pm_snapshot_thread *joined;
 	uint32_t walks;	   /* over all of it, until no thread ended meanwhile */
 	uint64_t looks;	   /* reads of nodes, in the last walk */
 	bool partial;	   /* data is missing, or a node is torn */
@@ -151,6 +154,10 @@ pm_snapshot_node(const struct pm_snapshot_thread *thread, uint32_t number)
 	return (struct perfmon_profile_node *)(thread->nodes +
 					       (size_t)(number - 1) * thread->node_size);
 }
+
+/* Returns true if PLAN, of SNAPSHOT, has the events of other runs. */
+bool pm_snapshot_is_joined(const struct pm_snapshot *snapshot,
+			   const struct pm_snapshot_plan *plan);
 
 /* Converts TICKS of the profile's clock to nanoseconds. */
 double pm_snapshot_ns(const struct pm_snapshot *snapshot, double ticks);

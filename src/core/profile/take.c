@@ -15,10 +15,11 @@
 
 /* Cuts off each thread's nodes from the first one whose region has no name. Names are
  * read after nodes, so only a damaged profile has such a node. */
-static void check_regions(struct pm_snapshot *s)
+static void check_regions(struct pm_snapshot *s, struct pm_snapshot_thread *threads,
+			  uint32_t count)
 {
-	for (uint32_t t = 0; t < s->thread_count; t++) {
-		struct pm_snapshot_thread *thread = &s->threads[t];
+	for (uint32_t t = 0; t < count; t++) {
+		struct pm_snapshot_thread *thread = &threads[t];
 
 		for (uint32_t n = 1; n <= thread->node_count; n++) {
 			if (pm_snapshot_node(thread, n)->region <= s->region_count)
@@ -93,7 +94,8 @@ static int take_all(struct pm_walk *walk)
 		take_header(walk);
 		pm_walk_machine(walk);
 		pm_walk_totals(walk);
-		check_regions(walk->s);
+		check_regions(walk->s, walk->s->threads, walk->s->thread_count);
+		check_regions(walk->s, walk->s->joined, walk->s->joined_count);
 		pm_snapshot_set_writer(walk->s, PM_WRITER_UNKNOWN);
 	}
 	return err;
@@ -134,6 +136,7 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	free(walk.run_notes.at);
 	free(walk.plans.at);
 	free(walk.threads.at);
+	free(walk.joined.at);
 	free(walk.nodes.at);
 	if (err)
 		pm_snapshot_free(walk.s);
@@ -192,6 +195,14 @@ static struct perfmon_profile_node *node_at(const void *thread, uint32_t number)
 	return pm_snapshot_node(thread, number);
 }
 
+static void adopted_sums(const struct pm_snapshot_thread *threads, uint32_t count)
+{
+	for (uint32_t t = 0; t < count; t++)
+		pm_adopted_sum(node_at, &threads[t], threads[t].node_count,
+			       threads[t].record.counters,
+			       threads[t].record.flags & PERFMON_PROFILE_THREAD_STRIDE);
+}
+
 static int take(const void *base, size_t size, unsigned int flags,
 		const struct pm_snapshot_file *file, struct pm_snapshot **out,
 		struct pm_diag *diag)
@@ -225,11 +236,8 @@ static int take(const void *base, size_t size, unsigned int flags,
 	if (err)
 		return err;
 	s->walks = walked;
-	for (uint32_t t = 0; t < s->thread_count; t++)
-		pm_adopted_sum(node_at, &s->threads[t], s->threads[t].node_count,
-			       s->threads[t].record.counters,
-			       s->threads[t].record.flags &
-				       PERFMON_PROFILE_THREAD_STRIDE);
+	adopted_sums(s->threads, s->thread_count);
+	adopted_sums(s->joined, s->joined_count);
 	if (changed)
 		pm_snapshot_problem(
 			s, "%s: some may be missing or counted twice",
@@ -271,6 +279,8 @@ void pm_snapshot_free(struct pm_snapshot *s)
 		free(s->plans[i].counters);
 	for (uint32_t i = 0; i < s->thread_count; i++)
 		free(s->threads[i].nodes);
+	for (uint32_t i = 0; i < s->joined_count; i++)
+		free(s->joined[i].nodes);
 	free(s->arguments);
 	free(s->run_notes);
 	free(s->regions);
@@ -278,5 +288,15 @@ void pm_snapshot_free(struct pm_snapshot *s)
 	free(s->unmatched);
 	free(s->plans);
 	free(s->threads);
+	free(s->joined);
 	free(s);
+}
+
+bool pm_snapshot_is_joined(const struct pm_snapshot *s,
+			   const struct pm_snapshot_plan *plan)
+{
+	for (uint32_t t = 0; t < s->joined_count; t++)
+		if (s->joined[t].plan == plan)
+			return true;
+	return false;
 }

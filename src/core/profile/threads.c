@@ -295,7 +295,32 @@ int pm_walk_thread_plans(struct pm_snapshot *s)
 	qsort(order, s->plan_count, sizeof(*order), by_generation);
 	for (uint32_t t = 0; t < s->thread_count; t++)
 		s->threads[t].plan = plan_of(s, order, &s->threads[t].record);
+	for (uint32_t t = 0; t < s->joined_count; t++)
+		s->joined[t].plan = plan_of(s, order, &s->joined[t].record);
 	free(order);
+	return 0;
+}
+
+/* Copies the records of LIST into the *COUNT elements of *THREADS. */
+static int take_threads(struct pm_walk *walk, const struct pm_walk_list *list,
+			struct pm_snapshot_thread **threads, uint32_t *count)
+{
+	/* The list may grow during the loop; new threads are added at its end. */
+	for (size_t i = 0; i < list->count; i++) {
+		struct pm_snapshot_thread *thread;
+		int err;
+
+		if (!PM_GROW(*threads, *count))
+			return -ENOMEM;
+		thread = &(*threads)[*count];
+		memset(thread, 0, sizeof(*thread));
+		if (!take_thread_record(walk, thread, list->at[i]))
+			continue;
+		++*count;
+		err = take_nodes(walk, thread, list->at[i]);
+		if (err)
+			return err;
+	}
 	return 0;
 }
 
@@ -303,21 +328,6 @@ int pm_walk_threads(struct pm_walk *walk)
 {
 	struct pm_snapshot *s = walk->s;
 
-	/* The list may grow during the loop; new threads are added at its end. */
-	for (size_t i = 0; i < walk->threads.count; i++) {
-		struct pm_snapshot_thread *thread;
-		int err;
-
-		if (!PM_GROW(s->threads, s->thread_count))
-			return -ENOMEM;
-		thread = &s->threads[s->thread_count];
-		memset(thread, 0, sizeof(*thread));
-		if (!take_thread_record(walk, thread, walk->threads.at[i]))
-			continue;
-		s->thread_count++;
-		err = take_nodes(walk, thread, walk->threads.at[i]);
-		if (err)
-			return err;
-	}
-	return 0;
+	return take_threads(walk, &walk->threads, &s->threads, &s->thread_count)
+	       ?: take_threads(walk, &walk->joined, &s->joined, &s->joined_count);
 }

@@ -25,8 +25,8 @@ struct pm_walk {
 	unsigned int *tries;		     /* attempts left at torn nodes */
 	uint64_t next;			     /* the first byte not yet read */
 	bool blocked; /* by a bad record: later ones cannot be found */
-	struct pm_walk_list regions, notes, plans, threads, nodes, unmatched, totals,
-		run_notes;
+	struct pm_walk_list regions, notes, plans, threads, joined, nodes, unmatched,
+		totals, run_notes;
 	uint64_t machine, arguments; /* offset of its first record, or 0 */
 	struct pm_snapshot *s;
 };

@@ -55,6 +55,9 @@ static const struct pm_mark {
 	{PM_MARK_THREADS, "&",
 	 "too low: the event could not be opened in some threads. If the notes say so, "
 	 "raise 'ulimit -n'."},
+	{PM_MARK_RUNS, "<>",
+	 "counted in another run, which was not alike here, or inside of here. The notes "
+	 "say by how much."},
 	{PM_MARK_DEFECT, "$",
 	 "too low: the counter went backwards in some visits, which are left out. Do not "
 	 "rely on this event here."},

@@ -289,8 +289,13 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 		return err;
 	pm_out_text(out, ",");
 	pm_out_csv(out, pm_report_name(tree, n));
-	number(out, node->entered);
-	number(out, node->visits);
+	/* Another run alone may have visited the path. */
+	if (node->threads) {
+		number(out, node->entered);
+		number(out, node->visits);
+	} else {
+		pm_out_text(out, ",,");
+	}
 	real(out, pm_snapshot_ns(s, (double)node->time_ticks), valued);
 	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value), valued);
 	real(out, pm_snapshot_ns(s, pm_report_mean(node)), visited);

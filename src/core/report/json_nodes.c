@@ -62,6 +62,7 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 		[PM_NEVER_OPENED] = "never opened",
 		[PM_NOT_SAID] = "not said",
 	};
+	const struct pm_report_event *event = &tree->model->events[e];
 	const struct pm_report_count *count =
 		&tree->counts[(size_t)n * tree->model->column_count + e];
 	struct pm_value in = pm_report_count(tree, n, e, false);
@@ -78,7 +79,9 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 	pm_json_real(j, "coverage", in.coverage, open);
 	pm_json_real(j, "exclusive_coverage", ex.coverage, open);
 	pm_json_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
-	pm_json_known(j, "lost_ns", count->lost_ns, !tree->model->exact);
+	pm_json_known(j, "lost_ns", count->lost_ns,
+		      !tree->model->exact && !(event->first->flags &
+					       PERFMON_PROFILE_COUNTER_EXACT));
 	pm_json_real(j, "error", in.error, in.state == PM_COUNTED);
 	pm_json_real(j, "exclusive_error", ex.error, ex.state == PM_COUNTED);
 	pm_json_number(j, "measured", count->measured);
@@ -180,9 +183,10 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	pm_json_number(j, "id", n);
 	pm_json_number(j, "parent", node->parent);
 	pm_json_string(j, "region", pm_report_name(tree, n));
-	pm_json_number(j, "entered", node->entered);
-	pm_json_number(j, "visits", node->visits);
-	pm_json_number(j, "measured", node->measured);
+	/* Another run alone may have visited the path. */
+	pm_json_known(j, "entered", node->entered, node->threads);
+	pm_json_known(j, "visits", node->visits, node->threads);
+	pm_json_known(j, "measured", node->measured, node->threads);
 	pm_json_known(j, "time_ticks", node->time_ticks, valued);
 	pm_json_known(j, "exclusive_ticks",
 		      pm_less(node->time_ticks, node->children_ticks), valued);

@@ -112,6 +112,9 @@ static void fill_fixed(struct values *values, uint32_t n, struct pm_field *field
 	field_plain(&all[VISITS], n != 0, (double)node->visits);
 	if (n && node->is_team && !node->entered)
 		all[VISITS] = (struct pm_field){.text = "adopted"};
+	/* Another run alone has visited the path. */
+	if (n && !node->threads)
+		all[VISITS] = (struct pm_field){.text = "-"};
 	fill_times(values, n, all);
 	field_plain(&all[MEAN], n && mean >= 0, pm_snapshot_ns(model->snapshot, mean));
 	field_plain(&all[DEVIATION], n && deviation >= 0 && mean > 0,
@@ -286,7 +289,9 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	for (uint32_t e = 0; e < model->event_count; e++, column++) {
 		column->title = model->events[e].name;
 		/* An exact count repeats to the last digit. */
-		column->kind = model->exact ? PM_COLUMN_EXACT : PM_COLUMN_EVENT;
+		column->kind = model->events[e].first->flags & PERFMON_PROFILE_COUNTER_EXACT
+				       ? PM_COLUMN_EXACT
+				       : PM_COLUMN_EVENT;
 		column->unit = model->events[e].first->unit;
 	}
 	for (uint32_t m = 0; m < model->metric_count; m++, column++) {

@@ -310,6 +310,11 @@ static int check(const struct pm_merge *merge, const struct pm_snapshot *snapsho
 {
 	bool exact = pm_report_is_exact(snapshot);
 
+	if (snapshot->joined_count)
+		return pm_diag_set(diag, -EINVAL,
+				   "joined from several runs, and not summed with other "
+				   "profiles: report it alone, or join the sum "
+				   "(--counts)");
 	if (merge->any_threads && snapshot->thread_count && exact != merge->exact)
 		return pm_diag_set(diag, -EINVAL,
 				   exact ? "counted exactly by translation, and the "

@@ -63,6 +63,12 @@ static uint32_t first_mixed(const struct pm_report_model *model,
 	return count;
 }
 
+/* Returns true if the threads of the report counted EVENT, and not the program or another run. */
+static bool is_of_threads(const struct pm_report_model *model, uint32_t event)
+{
+	return !model->events[event].quantity && !model->events[event].joined;
+}
+
 /* Finds the inputs of METRIC's columns, those without modifiers among the events with
  * SUFFIX. Returns the first input that is missing, or their number. */
 static uint32_t bind(const struct pm_report_model *model, const struct pm_metric *metric,
@@ -81,7 +87,7 @@ static uint32_t bind(const struct pm_report_model *model, const struct pm_metric
 		to->events[i] = find(model, metric->inputs[i].name, suffix);
 		if (to->events[i] == PM_NO_EVENT)
 			return i;
-		if (to->base == PM_NO_EVENT && !model->events[to->events[i]].quantity)
+		if (to->base == PM_NO_EVENT && is_of_threads(model, to->events[i]))
 			to->base = to->events[i];
 	}
 	return first_mixed(model, to);
@@ -202,7 +208,7 @@ static uint32_t inputs_open(const struct pm_report_model *model,
 		bool found = false;
 
 		if (metric->events[i] == PM_NO_EVENT ||
-		    model->events[metric->events[i]].quantity)
+		    !is_of_threads(model, metric->events[i]))
 			continue;
 		++*all;
 		for (uint32_t c = 0; of && c < thread->plan->counter_count; c++)
@@ -250,7 +256,7 @@ static int own_columns(struct pm_report_model *model, struct pm_report_metric *m
 	for (uint32_t i = 0; i < metric->metric->input_count; i++) {
 		uint32_t e = metric->events[i], own = model->column_count;
 
-		if (e == PM_NO_EVENT || events[e].quantity)
+		if (e == PM_NO_EVENT || !is_of_threads(model, e))
 			continue;
 		events[own] = events[e];
 		events[own].only = metric;

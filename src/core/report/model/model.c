@@ -108,6 +108,36 @@ static void events_name(struct pm_report_model *model)
 	}
 }
 
+/* An event that another run counted, and this one was refused, is that of the other run. */
+static void event_replace(struct pm_report_event *event,
+			  const struct perfmon_profile_counter *counter)
+{
+	if (event->refused < event->parts ||
+	    counter->flags & PERFMON_PROFILE_COUNTER_REFUSED)
+		return;
+	event->first = counter;
+	event->joined = true;
+	event->parts = event->refused = 0;
+	event_add(event, counter);
+}
+
+/* Notes how THREAD read its counters. */
+static void reads_add(struct pm_report_model *model,
+		      const struct pm_snapshot_thread *thread)
+{
+	const struct pm_snapshot_plan *plan = thread->plan;
+
+	for (uint32_t c = 0; plan && c < plan->counter_count; c++) {
+		uint32_t e = model->event_of[plan - model->snapshot->plans][c];
+		int32_t status = thread->record.status[c];
+
+		if (status == PERFMON_PROFILE_COUNTER_STATUS_USER)
+			model->events[e].user_read = true;
+		if (status == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL)
+			model->events[e].syscall_read = true;
+	}
+}
+
 static int events_make(struct pm_report_model *model)
 {
 	const struct pm_snapshot *s = model->snapshot;
@@ -122,6 +152,7 @@ static int events_make(struct pm_report_model *model)
 	for (uint32_t p = 0; p < s->plan_count; p++) {
 		const struct pm_snapshot_plan *plan = &s->plans[p];
 		uint32_t known = model->event_count;
+		bool joined = pm_snapshot_is_joined(s, plan);
 		uint32_t *of = malloc((plan->counter_count + 1) * sizeof(*of));
 
 		model->event_of[p] = of;
@@ -132,24 +163,20 @@ static int events_make(struct pm_report_model *model)
 			/* An event of an earlier plan is described already. */
 			if (of[c] >= known)
 				event_add(&model->events[of[c]], &plan->counters[c]);
+			else if (joined)
+				event_replace(&model->events[of[c]], &plan->counters[c]);
+			if (joined && of[c] >= known)
+				model->events[of[c]].joined = true;
 		}
 	}
+	for (uint32_t t = 0; t < s->joined_count; t++)
+		reads_add(model, &s->joined[t]);
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		const struct pm_snapshot_thread *thread = &s->threads[t];
 
 		model->sampled |=
 			(thread->record.flags & PERFMON_PROFILE_THREAD_STRIDE) != 0;
-		for (uint32_t c = 0; thread->plan && c < thread->plan->counter_count;
-		     c++) {
-			uint32_t e = model->event_of[thread->plan - s->plans][c];
-
-			if (thread->record.status[c] ==
-			    PERFMON_PROFILE_COUNTER_STATUS_USER)
-				model->events[e].user_read = true;
-			if (thread->record.status[c] ==
-			    PERFMON_PROFILE_COUNTER_STATUS_SYSCALL)
-				model->events[e].syscall_read = true;
-		}
+		reads_add(model, thread);
 	}
 	return 0;
 }
@@ -195,7 +222,8 @@ bool pm_report_is_exact(const struct pm_snapshot *snapshot)
 	for (uint32_t p = 0; p < snapshot->plan_count; p++)
 		for (uint32_t c = 0; c < snapshot->plans[p].counter_count; c++)
 			if (snapshot->plans[p].counters[c].flags &
-			    PERFMON_PROFILE_COUNTER_EXACT)
+				    PERFMON_PROFILE_COUNTER_EXACT &&
+			    !pm_snapshot_is_joined(snapshot, &snapshot->plans[p]))
 				return true;
 	return false;
 }

@@ -31,6 +31,7 @@ struct pm_report_event {
 	bool kernel_only;
 	bool user_read; /* by some thread */
 	bool syscall_read;
+	bool joined; /* counted in another run: its marks are in pm_report_count */
 	const struct pm_erratum *erratum; /* of the CPU; NULL: none is known */
 	/* Of a topdown metric, which is counted by an 8-bit fraction of slots: their column, and those
 	 * of level 1. PM_NO_EVENT: none is counted along with it. */
@@ -64,7 +65,7 @@ struct pm_report_metric {
 	/* The columns of its inputs; PM_NO_EVENT: no event. If some thread counted only a
 	 * part of these, they are columns beyond event_count, without that thread. */
 	uint32_t events[PM_METRIC_INPUTS];
-	uint32_t base; /* the first event: times and visits are those of its counts;
+	uint32_t base; /* the first event of the report's own threads: times and visits are those of its counts;
 			* PM_NO_EVENT: of the node */
 	/* The formula that stands in the same column for other regions, by its place in `metrics`;
 	 * 0: none. */

@@ -125,7 +125,8 @@ const char *pm_report_mark_name(uint32_t mark)
 		"estimated", "part_of_time", "retried",	   "fallback_read",   "in_flight",
 		"torn",	     "mismatched",   "dropped",	   "part_of_threads", "defect",
 		"too_short", "implausible",  "erratum",	   "migrated",	      "sampled",
-		"left_out",  "fraction",     "below_error"};
+		"left_out",  "fraction",     "below_error",
+		"runs_differ"};
 
 	for (uint32_t bit = 0; bit < PM_MARKS; bit++)
 		if (mark == 1u << bit)

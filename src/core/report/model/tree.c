@@ -145,6 +145,7 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 
 		for (uint32_t n = 1; n < of->node_count; n++)
 			all &= of->nodes[n].parent ||
+			       tree->model->events[e].joined ||
 			       of->counts[n * events + e].threads >= of->nodes[n].threads;
 		if (tree->counts[e].threads)
 			tree->counts[e].threads = all ? root->threads : 1;
@@ -231,9 +232,10 @@ int pm_tree_end(struct pm_tree_build *build, int err)
 }
 
 /* Makes the tree of COUNT threads of the snapshot: those in THREADS or, if that is NULL, those
- * from FIRST on. */
+ * from FIRST on. And the first JOINED ones of other runs. */
 static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
-		     const uint32_t *threads, uint32_t first, uint32_t count)
+		     const uint32_t *threads, uint32_t first, uint32_t count,
+		     uint32_t joined)
 {
 	const struct pm_snapshot *s = model->snapshot;
 	uint32_t most = 1, *map;
@@ -247,6 +249,9 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 		if (thread->node_count > most)
 			most = thread->node_count;
 	}
+	for (uint32_t t = 0; t < joined; t++)
+		if (s->joined[t].node_count > most)
+			most = s->joined[t].node_count;
 	map = malloc(((size_t)most + 1) * sizeof(*map));
 	err = pm_tree_begin(&build, tree, model, most);
 	if (!map)
@@ -254,6 +259,8 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 	for (uint32_t t = 0; !err && t < count; t++)
 		err = pm_tree_thread_add(
 			&build, &s->threads[threads ? threads[t] : first + t], map);
+	for (uint32_t t = 0; !err && t < joined; t++)
+		err = pm_tree_joined_add(&build, &s->joined[t], map);
 	free(map);
 	if (!err)
 		mark_inside_mismatch(tree);
@@ -268,15 +275,16 @@ int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_mode
 			int64_t thread)
 {
 	if (thread < 0)
-		return tree_make(tree, model, NULL, 0, model->snapshot->thread_count);
-	return tree_make(tree, model, NULL, (uint32_t)thread, 1);
+		return tree_make(tree, model, NULL, 0, model->snapshot->thread_count,
+				 model->snapshot->joined_count);
+	return tree_make(tree, model, NULL, (uint32_t)thread, 1, 0);
 }
 
 int pm_report_tree_make_of(struct pm_report_tree *tree,
 			   const struct pm_report_model *model, const uint32_t *threads,
 			   uint32_t count)
 {
-	return tree_make(tree, model, threads, 0, count);
+	return tree_make(tree, model, threads, 0, count, 0);
 }
 
 int pm_report_tree_list(struct pm_report_tree *tree, const struct pm_report_model *model,

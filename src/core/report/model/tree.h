@@ -23,6 +23,7 @@ struct pm_report_count {
 	double on_cpu_ns;  /* the part of that on the CPU */
 	double running_ns; /* and of that on the hardware */
 	double squares;
+	uint32_t marks; /* PM_MARK_ bits, of an event of another run */
 	bool largest; /* the sum is the largest of its parts: pm_report_is_largest() */
 };
 
@@ -93,7 +94,8 @@ struct pm_report_tree {
 };
 
 /* Make the tree of thread number THREAD of the snapshot, or of all threads (-1), or of the COUNT
- * THREADS, by their places in the snapshot. 0 or -ENOMEM. */
+ * THREADS, by their places in the snapshot. The tree of all threads alone has the counts of other
+ * runs. 0 or -ENOMEM. */
 int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
 			int64_t thread);
 int pm_report_tree_make_of(struct pm_report_tree *tree,

@@ -24,6 +24,31 @@ int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
 int pm_tree_thread_add(struct pm_tree_build *build,
 		       const struct pm_snapshot_thread *thread, uint32_t *map);
 
+/* Where a node of a thread goes: its path; and that of the visits of the thread that contain the adopted
+ * path which it is below, or NULL. */
+struct pm_tree_place {
+	struct pm_report_node *node, *around;
+	struct pm_report_count *counts, *counts_around;
+	uint64_t threads; /* that the node adds */
+	bool below_adopted;
+};
+
+/* Returns where node N of THREAD goes, with MAP of the nodes to paths; its threads are 0. */
+struct pm_tree_place pm_tree_place_of(struct pm_report_tree *tree,
+				      const struct pm_snapshot_thread *thread, uint32_t n,
+				      const uint32_t *map);
+
+/* Adds the counts of FROM, a node of THREAD, to PLACE. WHOLE says of each column that metrics alone
+ * read whether THREAD has a part in it. */
+void pm_tree_counts_add(const struct pm_report_model *model,
+			const struct pm_tree_place *place,
+			const struct pm_snapshot_thread *thread,
+			const struct perfmon_profile_node *from, const bool *whole);
+
+/* Adds the counts of THREAD, of another run, and the paths that it alone has. */
+int pm_tree_joined_add(struct pm_tree_build *build,
+		       const struct pm_snapshot_thread *thread, uint32_t *map);
+
 /* Orders the tree, or frees it if there was an error ERR, which is returned. */
 int pm_tree_end(struct pm_tree_build *build, int err);
 

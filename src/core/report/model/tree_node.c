@@ -110,6 +110,7 @@ void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count 
 		to->sum = from->sum > to->sum ? from->sum : to->sum;
 		return;
 	}
+	to->marks |= from->marks;
 	pm_tree_add(&to->sum, from->sum);
 	pm_tree_add(&to->lost_ns, from->lost_ns);
 	pm_tree_add(&to->windows, from->windows);

@@ -168,18 +168,9 @@ static uint64_t threads_of(struct pm_report_node *to, const struct pm_report_mod
 	return own;
 }
 
-/* Where a node of a thread goes: its path; and that of the visits of the thread that contain the adopted
- * path which it is below, or NULL. */
-struct place {
-	struct pm_report_node *node, *around;
-	struct pm_report_count *counts, *counts_around;
-	uint64_t threads; /* that the node adds */
-	bool below_adopted;
-};
-
 /* An adopted path has nothing of what is around the visits below it, but visits that contain it
  * have. */
-static void add_outer(const struct place *place, double inside, double around)
+static void add_outer(const struct pm_tree_place *place, double inside, double around)
 {
 	place->node->outer_ticks += place->below_adopted ? inside : around;
 	if (!place->around)
@@ -188,7 +179,7 @@ static void add_outer(const struct place *place, double inside, double around)
 	place->around->outer_ticks += around - inside;
 }
 
-static void node_add(const struct pm_report_model *model, const struct place *place,
+static void node_add(const struct pm_report_model *model, const struct pm_tree_place *place,
 		     const struct pm_snapshot_thread *thread,
 		     const struct perfmon_profile_node *from)
 {
@@ -297,7 +288,7 @@ static struct worth worth_of(const struct pm_snapshot *s,
 
 /* Adds counter C of FROM. FIRST: of the event in this thread, so that parts count their
  * thread once. */
-static void count_add(const struct place *place, uint32_t e,
+static void count_add(const struct pm_tree_place *place, uint32_t e,
 		      const struct pm_report_event *event,
 		      const struct perfmon_profile_node *from, uint32_t c,
 		      const struct worth *w, bool first)
@@ -339,10 +330,10 @@ static void count_add(const struct place *place, uint32_t e,
 	count->squares += from->count[c].squares;
 }
 
-/* WHOLE says of each column that metrics alone read whether THREAD has a part in it. */
-static void counts_add(const struct pm_report_model *model, const struct place *place,
-		       const struct pm_snapshot_thread *thread,
-		       const struct perfmon_profile_node *from, const bool *whole)
+void pm_tree_counts_add(const struct pm_report_model *model,
+			const struct pm_tree_place *place,
+			const struct pm_snapshot_thread *thread,
+			const struct perfmon_profile_node *from, const bool *whole)
 {
 	struct worth w = worth_of(model->snapshot, thread, from);
 	uint64_t seen = 0; /* counters of this thread */
@@ -368,21 +359,19 @@ static void counts_add(const struct pm_report_model *model, const struct place *
 	}
 }
 
-/* Returns where node N of THREAD goes, with MAP of the nodes to paths. */
-static struct place place_of(struct pm_report_tree *tree,
-			     const struct pm_snapshot_thread *thread, uint32_t n,
-			     const uint32_t *map)
+struct pm_tree_place pm_tree_place_of(struct pm_report_tree *tree,
+				      const struct pm_snapshot_thread *thread, uint32_t n,
+				      const uint32_t *map)
 {
 	const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 	size_t columns = tree->model->column_count;
 	uint32_t around = node->parent;
-	struct place place = {
+	struct pm_tree_place place = {
 		.node = &tree->nodes[map[n]],
 		.counts = tree->counts + map[n] * columns,
 		.below_adopted = is_adopted(pm_snapshot_node(thread, node->parent)),
 	};
 
-	place.threads = threads_of(place.node, tree->model, thread, node);
 	while (around > 1 && is_adopted(pm_snapshot_node(thread, around)))
 		around = pm_snapshot_node(thread, around)->parent;
 	if (place.below_adopted && around > 1) {
@@ -448,7 +437,7 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		below_fill(thread, below);
 	for (uint32_t n = 2; n <= thread->node_count; n++) {
 		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
-		struct place place;
+		struct pm_tree_place place;
 		uint32_t number;
 
 		if (pm_node_is_quantity(node)) {
@@ -465,9 +454,10 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		/* To end visits that overlap others is no work of a team. */
 		if (is_adopted(node) && below[n] == BELOW_OVERLAPPING)
 			continue;
-		place = place_of(build->tree, thread, n, map);
+		place = pm_tree_place_of(build->tree, thread, n, map);
+		place.threads = threads_of(place.node, model, thread, node);
 		node_add(model, &place, thread, node);
-		counts_add(model, &place, thread, node, whole);
+		pm_tree_counts_add(model, &place, thread, node, whole);
 	}
 	free(whole);
 	free(below);

@@ -51,6 +51,19 @@ static void add_fraction_error(const struct pm_report_tree *tree, uint32_t node,
 		v->marks |= PM_MARK_BELOW;
 }
 
+/* What the visits of N, in THREADS of which EVENT was open, say of its counts. */
+static uint32_t visit_marks(const struct pm_report_tree *tree,
+			    const struct pm_report_node *n,
+			    const struct pm_report_event *event, uint64_t threads)
+{
+	return (threads < n->threads ? PM_MARK_THREADS : 0) |
+	       (n->retries ? PM_MARK_RETRIED : 0) |
+	       (n->fallback_reads && event->user_read ? PM_MARK_FALLBACK : 0) |
+	       (n->dropped_counts ? PM_MARK_DROPPED : 0) |
+	       (n->defects ? PM_MARK_DEFECT : 0) |
+	       (n->migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0);
+}
+
 struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node,
 				uint32_t event, bool exclusive)
 {
@@ -68,13 +81,13 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 		v.state = e->quantity ? PM_NOT_SAID : PM_NEVER_OPENED;
 		return v;
 	}
-	v.marks = node_marks(n);
+	v.marks = e->joined ? c.marks & ~PM_MARK_FALLBACK : node_marks(n);
 	if (e->quantity) {
 		v.coverage = 1;
 		return v;
 	}
 	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
-	if ((!c.measured && !(n->time_ticks && c.sum)) ||
+	if ((!c.measured && !(c.sum && (e->joined ? c.time_ns > 0 : n->time_ticks > 0))) ||
 	    (!c.sum && (e->kernel_only || v.coverage < CLOCKS_APART))) {
 		v.state = PM_NOT_COUNTED;
 		return v;
@@ -98,14 +111,11 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 		v.value = fmax(0, v.value - c.added);
 	if (e->fraction)
 		add_fraction_error(tree, node, event, exclusive, &v);
-	if (c.threads < n->threads)
-		v.marks |= PM_MARK_THREADS;
-	v.marks |= (n->retries ? PM_MARK_RETRIED : 0) |
-		   (n->fallback_reads && e->user_read ? PM_MARK_FALLBACK : 0) |
-		   (n->dropped_counts ? PM_MARK_DROPPED : 0) |
-		   (n->defects ? PM_MARK_DEFECT : 0) |
-		   (n->migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0) |
-		   (e->erratum ? PM_MARK_ERRATUM : 0) |
+	if (!e->joined)
+		v.marks |= visit_marks(tree, n, e, c.threads);
+	else if (e->user_read)
+		v.marks |= c.marks & PM_MARK_FALLBACK;
+	v.marks |= (e->erratum ? PM_MARK_ERRATUM : 0) |
 		   (pm_report_is_short(tree, node, event, exclusive, &against)
 			    ? PM_MARK_SHORT
 			    : 0);

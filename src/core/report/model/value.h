@@ -33,7 +33,8 @@ enum pm_state {
 #define PM_MARK_LEFT_OUT    0x8000u  /* / has its first visits alone */
 #define PM_MARK_FRACTION    0x10000u /* +- counted by 8-bit fractions */
 #define PM_MARK_BELOW	    0x20000u /* ~0 no more than these may be off */
-#define PM_MARKS	    18
+#define PM_MARK_RUNS	    0x40000u /* <> the runs were not alike here */
+#define PM_MARKS	    19
 
 struct pm_value {
 	enum pm_state state;

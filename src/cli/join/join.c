@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/join/join.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/common.h"
+#include "core/text/grow.h"
+
+int cli_counts_add(struct cli_counts *counts, const char *path)
+{
+	if (!PM_GROW(counts->paths, counts->count)) {
+		cli_complain(counts->command, "%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	counts->paths[counts->count++] = path;
+	return 0;
+}
+
+void cli_counts_free(struct cli_counts *counts)
+{
+	free(counts->paths);
+}
+
+/* Adds the profile of SOURCE. Returns 0, 1 if it may be added after others, or a negative errno after a
+ * message. */
+static int merge_one(const char *command, struct pm_merge *merge,
+		     const struct cli_source *source, bool is_last_try)
+{
+	struct pm_snapshot *snapshot;
+	struct pm_diag diag = {0};
+	int err = cli_source_read(source, &snapshot, &diag);
+
+	if (err) {
+		cli_complain(command, "%s", diag.text);
+		return err;
+	}
+	err = pm_merge_add(merge, snapshot, &diag);
+	pm_snapshot_free(snapshot);
+	if (err == -EINVAL && !is_last_try)
+		return 1;
+	if (err)
+		cli_complain(command, "'%s': %s", source->name, diag.text);
+	return err;
+}
+
+static int merge_all(struct pm_merge *merge, const struct cli_sources *sources)
+{
+	bool *wait = calloc(sources->count + 1, sizeof(*wait));
+	int err = wait ? 0 : -ENOMEM;
+
+	/* A profile with an unknown clock waits for one that has a clock. */
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; err >= 0 && i < sources->count; i++) {
+			if (pass && !wait[i])
+				continue;
+			err = merge_one(sources->command, merge, &sources->at[i], pass);
+			wait[i] = err == 1;
+		}
+	}
+	free(wait);
+	return err < 0 ? err : 0;
+}
+
+int cli_join_read(const char *command, const char *path, struct pm_merge **out)
+{
+	struct cli_sources sources = {.command = command};
+	struct pm_merge *merge = NULL;
+	int status = cli_sources_add_path(&sources, path), err = 0;
+
+	if (!status)
+		err = pm_merge_create(&merge, false);
+	if (!status && !err)
+		status = merge_all(merge, &sources) ? CLI_FAILED : 0;
+	if (!status && !err)
+		err = pm_merge_end(merge);
+	if (err) {
+		cli_complain(command, "%s", strerror(-err));
+		status = CLI_FAILED;
+	}
+	cli_sources_free(&sources);
+	if (status)
+		pm_merge_free(merge);
+	else
+		*out = merge;
+	return status;
+}
+
+int cli_counts_join(const struct cli_counts *counts, struct pm_snapshot *timed,
+		    struct pm_merge *merge)
+{
+	int status = 0;
+
+	for (size_t i = 0; !status && i < counts->count; i++) {
+		const struct pm_join_run run = {.name = counts->paths[i]};
+		struct pm_diag diag = {0};
+		struct pm_merge *other;
+		int err;
+
+		status = cli_join_read(counts->command, counts->paths[i], &other);
+		if (status)
+			break;
+		err = merge ? pm_join_add_to_merge(merge, other, &run, &diag)
+			    : pm_join_add(timed, other, &run, &diag);
+		pm_merge_free(other);
+		if (!err)
+			continue;
+		cli_complain(counts->command, "%s", diag.text);
+		status = CLI_FAILED;
+	}
+	return status;
+}
+
+int cli_join_write(const char *command, const struct pm_snapshot *snapshot,
+		   const char *path)
+{
+	struct pm_snapshot ended = *snapshot;
+	struct cli_output output;
+	void *bytes = NULL;
+	size_t size = 0;
+	int err;
+
+	/* A sum has no process that a reader could look for. */
+	if (snapshot->writer == PM_WRITER_ENDED)
+		ended.header.state = PERFMON_PROFILE_STATE_ENDED;
+	err = pm_snapshot_pack(&ended, &bytes, &size);
+	if (err) {
+		cli_complain(command, "%s", strerror(-err));
+		return CLI_FAILED;
+	}
+	if (cli_output_begin(&output, command, path, "profile")) {
+		free(bytes);
+		return CLI_FAILED;
+	}
+	err = cli_output_print(&output, bytes, size);
+	free(bytes);
+	return cli_output_end(&output, err);
+}

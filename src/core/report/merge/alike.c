@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Compares two runs by path: the visits and, if there is one, an anchor event. */
+#include "core/report/merge/alike.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/model/value.h"
+
+static int paths_number(struct pm_pairs *pairs, const struct pm_report_tree *tree)
+{
+	uint32_t number;
+	int err = 0;
+
+	for (uint32_t n = 1; !err && n < tree->node_count; n++)
+		err = pm_pairs_get(pairs, tree->nodes[n].parent, tree->nodes[n].region, n,
+				   &number);
+	return err;
+}
+
+static uint32_t event_named(const struct pm_report_model *model, const char *name)
+{
+	for (uint32_t e = 0; name && e < model->event_count; e++)
+		if (!model->events[e].quantity && !strcmp(model->events[e].name, name))
+			return e;
+	return PM_NO_EVENT;
+}
+
+/* Compares the anchor in node N with that of its partner. */
+static void anchor_compare(struct pm_alike *alike, uint32_t n, const uint32_t anchors[2])
+{
+	struct pm_alike_path *path = &alike->paths[n];
+	struct pm_value a, b;
+	double apart, visits;
+
+	if (anchors[0] == PM_NO_EVENT || anchors[1] == PM_NO_EVENT)
+		return;
+	a = pm_report_count(&alike->first, path->partner, anchors[0], false);
+	b = pm_report_count(&alike->tree, n, anchors[1], false);
+	if (a.state != PM_COUNTED || b.state != PM_COUNTED)
+		return;
+	apart = fabs(a.value - b.value);
+	visits = (double)alike->first.nodes[path->partner].visits;
+	path->change = a.value > 0 ? (b.value - a.value) / a.value : 0;
+	path->anchor = apart > alike->run->tolerance * fmax(a.value, b.value) &&
+		       apart > alike->run->allowance * fmax(visits, 1);
+}
+
+static void threads_compare(struct pm_alike *alike, uint32_t n)
+{
+	for (uint32_t e = 0; e < alike->model.event_count; e++) {
+		struct pm_value value = pm_report_count(&alike->tree, n, e, false);
+
+		alike->paths[n].fewer_threads |= value.state == PM_COUNTED &&
+						 value.marks & PM_MARK_THREADS;
+	}
+}
+
+static void paths_compare(struct pm_alike *alike, uint32_t base)
+{
+	const uint32_t anchors[2] = {
+		event_named(&alike->first_model, alike->run->anchor),
+		event_named(&alike->model, alike->run->anchor),
+	};
+
+	/* Parents have lower numbers. */
+	for (uint32_t n = 1; n < alike->tree.node_count; n++) {
+		const struct pm_report_node *node = &alike->tree.nodes[n];
+		struct pm_alike_path *path = &alike->paths[n];
+		uint32_t parent = alike->paths[node->parent].partner;
+		uint32_t region = alike->first_model.region_of[base + node->region];
+
+		if (!node->parent || parent)
+			path->partner = pm_pairs_find(&alike->first_paths, parent, region,
+						      0);
+		threads_compare(alike, n);
+		/* Another run may have added a path that the first has not visited. */
+		if (!path->partner || !alike->first.nodes[path->partner].threads)
+			continue;
+		alike->visited[path->partner] = true;
+		path->visits = node->visits != alike->first.nodes[path->partner].visits;
+		anchor_compare(alike, n, anchors);
+	}
+}
+
+/* What is inside of a path has a part in its values. */
+static void inside_spread(struct pm_alike *alike)
+{
+	/* Parents have lower numbers. */
+	for (uint32_t n = alike->tree.node_count - 1; n > 0; n--) {
+		const struct pm_alike_path *path = &alike->paths[n];
+		bool there = path->partner && alike->first.nodes[path->partner].threads;
+
+		if (!there || path->visits || path->anchor || path->inside)
+			alike->paths[alike->tree.nodes[n].parent].inside = true;
+		if (path->partner && path->inside)
+			alike->inside[path->partner] = true;
+	}
+	for (uint32_t n = alike->first.node_count - 1; n > 0; n--) {
+		bool here = alike->first.nodes[n].threads && !alike->visited[n];
+
+		if (here || alike->inside[n])
+			alike->inside[alike->first.nodes[n].parent] = true;
+	}
+	for (uint32_t n = 1; n < alike->tree.node_count; n++)
+		alike->paths[n].inside |= alike->inside[alike->paths[n].partner] &&
+					  alike->paths[n].partner;
+}
+
+int pm_alike_begin(struct pm_alike *alike, const struct pm_snapshot *timed,
+		   const struct pm_snapshot *counts, uint32_t base)
+{
+	int err;
+
+	alike->before = *timed;
+	err = pm_report_model_make(&alike->first_model, &alike->before, false, NULL);
+	alike->models[0] = !err;
+	err = err ?: pm_report_model_make(&alike->model, counts, false, NULL);
+	alike->models[1] = !err;
+	err = err ?: pm_report_tree_make(&alike->first, &alike->first_model, -1);
+	alike->trees[0] = !err;
+	err = err ?: pm_report_tree_make(&alike->tree, &alike->model, -1);
+	alike->trees[1] = !err;
+	err = err ?: paths_number(&alike->first_paths, &alike->first);
+	err = err ?: paths_number(&alike->numbers, &alike->tree);
+	if (err)
+		return err;
+	alike->paths = calloc(alike->tree.node_count, sizeof(*alike->paths));
+	alike->visited = calloc(alike->first.node_count, sizeof(*alike->visited));
+	alike->inside = calloc(alike->first.node_count, sizeof(*alike->inside));
+	if (!alike->paths || !alike->visited || !alike->inside)
+		return -ENOMEM;
+	paths_compare(alike, base);
+	inside_spread(alike);
+	return 0;
+}
+
+int pm_alike_mark(const struct pm_alike *alike, const struct pm_snapshot_thread *from,
+		  struct pm_snapshot_thread *to)
+{
+	uint32_t *number = calloc((size_t)from->node_count + 1, sizeof(*number));
+
+	if (!number)
+		return -ENOMEM;
+	for (uint32_t n = 2; n <= from->node_count; n++) {
+		const struct perfmon_profile_node *node = pm_snapshot_node(from, n);
+		const struct pm_alike_path *path;
+
+		if (pm_node_is_quantity(node))
+			continue;
+		number[n] = pm_pairs_find(&alike->numbers, number[node->parent],
+					  alike->model.region_of[node->region], 0);
+		path = &alike->paths[number[n]];
+		if (path->visits || path->anchor || path->inside)
+			pm_snapshot_node(to, n)->flags |= PERFMON_PROFILE_NODE_UNALIKE;
+		if (path->fewer_threads)
+			pm_snapshot_node(to, n)->flags |=
+				PERFMON_PROFILE_NODE_FEWER_THREADS;
+	}
+	free(number);
+	return 0;
+}
+
+void pm_alike_end(struct pm_alike *alike)
+{
+	free(alike->paths);
+	free(alike->visited);
+	free(alike->inside);
+	pm_pairs_free(&alike->first_paths);
+	pm_pairs_free(&alike->numbers);
+	if (alike->trees[0])
+		pm_report_tree_free(&alike->first);
+	if (alike->trees[1])
+		pm_report_tree_free(&alike->tree);
+	if (alike->models[0])
+		pm_report_model_free(&alike->first_model);
+	if (alike->models[1])
+		pm_report_model_free(&alike->model);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The sentences of a joined profile: which events are of another run, and what was not alike. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/merge/alike.h"
+
+/* So much of a list stands in a sentence, and so much of a path in a list. */
+#define LIST_MOST 400
+#define PATH_MOST 120
+/* So many notes of the other run are taken. */
+#define NOTES_MOST 16
+
+__attribute__((format(printf, 2, 3))) static int tell(struct pm_snapshot *s,
+						      const char *format, ...)
+{
+	va_list args;
+	char **notes = reallocarray(s->notes, (size_t)s->note_count + 1, sizeof(*notes));
+	int n;
+
+	if (!notes)
+		return -ENOMEM;
+	s->notes = notes;
+	va_start(args, format);
+	n = vasprintf(&notes[s->note_count], format, args);
+	va_end(args);
+	if (n < 0)
+		return -ENOMEM;
+	s->note_count++;
+	return 0;
+}
+
+struct listing {
+	char text[LIST_MOST + 40];
+	size_t used;
+	uint32_t count, left_out;
+};
+
+__attribute__((format(printf, 2, 3))) static void list(struct listing *l,
+						       const char *format, ...)
+{
+	char part[LIST_MOST];
+	va_list args;
+	size_t length;
+
+	va_start(args, format);
+	vsnprintf(part, sizeof(part), format, args);
+	va_end(args);
+	length = strlen(part);
+	l->count++;
+	if (l->left_out || l->used + length + 2 > LIST_MOST) {
+		l->left_out++;
+		return;
+	}
+	l->used += (size_t)snprintf(l->text + l->used, sizeof(l->text) - l->used, "%s%s",
+				    l->used ? ", " : "", part);
+}
+
+static const char *list_end(struct listing *l)
+{
+	if (l->left_out)
+		snprintf(l->text + l->used, sizeof(l->text) - l->used, " and %u more",
+			 l->left_out);
+	l->left_out = 0;
+	return l->text;
+}
+
+/* Writes the names of the path of N, at least the last one, to TEXT, and returns it. */
+static const char *path_text(const struct pm_report_tree *tree, uint32_t n,
+			     char text[PATH_MOST])
+{
+	static const char between[] = " > ", left_out[] = "...";
+	size_t used = (size_t)snprintf(text, PATH_MOST / 2, "%s", pm_report_name(tree, n));
+
+	used = used < PATH_MOST / 2 ? used : PATH_MOST / 2 - 1;
+	while ((n = tree->nodes[n].parent)) {
+		const char *name = pm_report_name(tree, n);
+		bool fits = used + strlen(name) + sizeof(between) + sizeof(left_out) +
+				    strlen(between) <
+			    PATH_MOST;
+		size_t more;
+
+		name = fits ? name : left_out;
+		more = strlen(name) + strlen(between);
+		memmove(text + more, text, used + 1);
+		memcpy(text, name, strlen(name));
+		memcpy(text + strlen(name), between, strlen(between));
+		used += more;
+		if (!fits)
+			break;
+	}
+	return text;
+}
+
+static int tell_differences(const struct pm_alike *alike, struct pm_snapshot *timed)
+{
+	struct listing visits = {.used = 0}, anchor = {.used = 0};
+	char text[PATH_MOST];
+	int err = 0;
+
+	for (uint32_t n = 1; n < alike->tree.node_count; n++) {
+		const struct pm_alike_path *path = &alike->paths[n];
+
+		if (path->visits)
+			list(&visits, "'%s' %llu instead of %llu",
+			     path_text(&alike->tree, n, text),
+			     (unsigned long long)alike->tree.nodes[n].visits,
+			     (unsigned long long)alike->first.nodes[path->partner].visits);
+		if (path->anchor)
+			list(&anchor, "'%s' %+.3g %%", path_text(&alike->tree, n, text),
+			     100 * path->change);
+	}
+	if (visits.count)
+		err = tell(timed,
+			   "the runs were not alike: %s visited %u path%s more or less "
+			   "often, and counts of it are marked there: %s",
+			   alike->run->name, visits.count, visits.count == 1 ? "" : "s",
+			   list_end(&visits));
+	if (!err && anchor.count)
+		err = tell(timed,
+			   "the runs were not alike: in %s, %s differs by more than %g %% "
+			   "in %u path%s, and counts of it are marked there: %s",
+			   alike->run->name, alike->run->anchor,
+			   100 * alike->run->tolerance, anchor.count,
+			   anchor.count == 1 ? "" : "s", list_end(&anchor));
+	return err;
+}
+
+static int tell_absent(const struct pm_alike *alike, struct pm_snapshot *timed)
+{
+	struct listing here = {.used = 0}, there = {.used = 0};
+	char text[PATH_MOST];
+	int err = 0;
+
+	for (uint32_t n = 1; n < alike->first.node_count; n++)
+		if (alike->first.nodes[n].threads && !alike->visited[n])
+			list(&here, "'%s'", path_text(&alike->first, n, text));
+	for (uint32_t n = 1; n < alike->tree.node_count; n++)
+		if (!alike->paths[n].partner ||
+		    !alike->first.nodes[alike->paths[n].partner].threads)
+			list(&there, "'%s'", path_text(&alike->tree, n, text));
+	if (here.count)
+		err = tell(timed,
+			   "%s did not visit %u path%s of this run, which %s no counts of "
+			   "it: %s",
+			   alike->run->name, here.count, here.count == 1 ? "" : "s",
+			   here.count == 1 ? "has" : "have", list_end(&here));
+	if (!err && there.count)
+		err = tell(timed,
+			   "%s alone visited %u path%s, which %s no visits and times "
+			   "here: %s",
+			   alike->run->name, there.count, there.count == 1 ? "" : "s",
+			   there.count == 1 ? "has" : "have", list_end(&there));
+	return err;
+}
+
+static bool is_kept(const struct pm_snapshot *timed, uint32_t first,
+		    const struct pm_report_event *event)
+{
+	for (uint32_t t = first; t < timed->joined_count; t++) {
+		const struct pm_snapshot_thread *thread = &timed->joined[t];
+
+		for (uint32_t c = 0; c < thread->plan->counter_count; c++)
+			if (thread->record.status[c] > 0 &&
+			    !strcmp(thread->plan->counters[c].name, event->first->name))
+				return true;
+	}
+	return false;
+}
+
+/* Names the events that the other run counted, each once: those that the joined threads of TIMED from
+ * FIRST on have, and those that an earlier run had counted. */
+static void events_list(const struct pm_alike *alike, const struct pm_snapshot *timed,
+			uint32_t first, struct listing *taken, struct listing *dropped)
+{
+	for (uint32_t e = 0; e < alike->model.event_count; e++) {
+		const struct pm_report_event *event = &alike->model.events[e];
+		bool kept = is_kept(timed, first, event);
+
+		/* The anchor is in every run. */
+		if ((event->user_read || event->syscall_read) &&
+		    (kept || !alike->run->anchor ||
+		     strcmp(event->name, alike->run->anchor) != 0))
+			list(kept ? taken : dropped, "%s", event->name);
+	}
+}
+
+static int tell_events(const struct pm_alike *alike, struct pm_snapshot *timed,
+		       uint32_t first)
+{
+	struct listing taken = {.used = 0}, dropped = {.used = 0};
+	int err = 0;
+
+	events_list(alike, timed, first, &taken, &dropped);
+	if (taken.count)
+		err = tell(timed, "%s %s of another run, %s%s: visits and times are of this run",
+			   list_end(&taken), taken.count == 1 ? "is" : "are",
+			   alike->run->name,
+			   alike->model.exact
+				   ? ", which was counted exactly by translation"
+				   : "");
+	if (!err && dropped.count)
+		err = tell(timed, "an earlier run counted %s, so that of %s is left out",
+			   list_end(&dropped), alike->run->name);
+	return err;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool arguments_differ(const struct pm_snapshot *a, const struct pm_snapshot *b)
+{
+	return a->arguments && b->arguments &&
+	       (a->arguments_length != b->arguments_length ||
+		memcmp(a->arguments, b->arguments, a->arguments_length) != 0);
+}
+
+static int tell_programs(const struct pm_alike *alike, struct pm_snapshot *timed,
+			 const struct pm_snapshot *counts)
+{
+	if (strcmp(base_of(timed->header.program), base_of(counts->header.program)) != 0)
+		return tell(timed, "%s is of another program: %s", alike->run->name,
+			    counts->header.program);
+	if (arguments_differ(timed, counts))
+		return tell(timed, "%s is of a run with other arguments",
+			    alike->run->name);
+	return 0;
+}
+
+/* Takes the notes of the other run that are not here. */
+static int tell_others(const struct pm_alike *alike, struct pm_snapshot *timed,
+		       const struct pm_snapshot *counts)
+{
+	uint32_t own = timed->note_count, taken = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < counts->note_count && taken < NOTES_MOST; i++) {
+		bool known = false;
+
+		for (uint32_t n = 0; n < own; n++)
+			known |= !strcmp(timed->notes[n], counts->notes[i]);
+		if (known)
+			continue;
+		taken++;
+		err = tell(timed, "%s: %s", alike->run->name, counts->notes[i]);
+	}
+	if (!err && counts->partial)
+		err = tell(timed, "%s: %s", alike->run->name, counts->problem);
+	return err;
+}
+
+int pm_alike_tell(const struct pm_alike *alike, struct pm_snapshot *timed, uint32_t first)
+{
+	const struct pm_snapshot *counts = alike->model.snapshot;
+
+	return tell_others(alike, timed, counts) ?: tell_programs(alike, timed, counts)
+	       ?: tell_events(alike, timed, first) ?: tell_differences(alike, timed)
+	       ?: tell_absent(alike, timed);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The nodes and plans of another run go into a snapshot. */
+#include "core/report/merge/join.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/merge/alike.h"
+#include "core/report/merge/parts.h"
+#include "core/report/model/model.h"
+#include "core/text/grow.h"
+
+/* Generations that make room below those of a profile's own plans. */
+#define GENERATIONS 256
+
+/* Adds the names of FROM: the region ID of it is TO's region *BASE + ID. */
+static int regions_add(struct pm_snapshot *to, const struct pm_snapshot *from,
+		       uint32_t *base)
+{
+	size_t count = (size_t)to->region_count + from->region_count + 1;
+	char **regions = reallocarray(to->regions, count, sizeof(*regions));
+
+	if (!regions)
+		return -ENOMEM;
+	to->regions = regions;
+	*base = to->region_count;
+	for (uint32_t id = 1; id <= from->region_count; id++) {
+		regions[to->region_count + 1] = strdup(from->regions[id]);
+		if (!regions[to->region_count + 1])
+			return -ENOMEM;
+		to->region_count++;
+	}
+	return 0;
+}
+
+static bool has_generation(const struct pm_snapshot *s, uint32_t generation)
+{
+	for (uint32_t p = 0; p < s->plan_count; p++)
+		if (s->plans[p].generation == generation)
+			return true;
+	return false;
+}
+
+static void shift(struct pm_snapshot_thread *threads, uint32_t count)
+{
+	for (uint32_t t = 0; t < count; t++)
+		threads[t].record.generation += GENERATIONS;
+}
+
+/* Returns a generation that no plan has, below the newest one's, which stays the newest. */
+static uint32_t generation_new(struct pm_snapshot *s)
+{
+	uint32_t generation = 1;
+
+	while (has_generation(s, generation))
+		generation++;
+	if (generation < s->generation)
+		return generation;
+	for (uint32_t p = 0; p < s->plan_count; p++)
+		s->plans[p].generation += GENERATIONS;
+	shift(s->threads, s->thread_count);
+	shift(s->joined, s->joined_count);
+	s->generation += GENERATIONS;
+	return generation_new(s);
+}
+
+static void plans_move(struct pm_snapshot_thread *threads, uint32_t count,
+		       const struct pm_snapshot_plan *from,
+		       const struct pm_snapshot_plan *to)
+{
+	for (uint32_t t = 0; t < count; t++)
+		if (threads[t].plan)
+			threads[t].plan = to + (threads[t].plan - from);
+}
+
+/* Adds a copy of the plan FROM behind those of S. */
+static int plan_add(struct pm_snapshot *s, const struct pm_snapshot_plan *from)
+{
+	const struct pm_snapshot_plan *before = s->plans;
+	size_t bytes = from->counter_count * sizeof(*from->counters);
+	struct pm_snapshot_plan *plans = malloc((s->plan_count + 1) * sizeof(*plans)),
+				*plan;
+	struct perfmon_profile_counter *counters = malloc(bytes + 1);
+	uint32_t generation = generation_new(s);
+
+	if (!plans || !counters) {
+		free(plans);
+		free(counters);
+		return -ENOMEM;
+	}
+	if (s->plan_count)
+		memcpy(plans, s->plans, s->plan_count * sizeof(*plans));
+	plans_move(s->threads, s->thread_count, before, plans);
+	plans_move(s->joined, s->joined_count, before, plans);
+	free(s->plans);
+	s->plans = plans;
+	plan = &plans[s->plan_count++];
+	*plan = *from;
+	plan->generation = generation;
+	plan->counters = memcpy(counters, from->counters, bytes);
+	return 0;
+}
+
+/* Returns true if one of the COUNT THREADS counted COUNTER. */
+static bool any_counted(const struct pm_snapshot_thread *threads, uint32_t count,
+			const struct perfmon_profile_counter *counter)
+{
+	for (uint32_t t = 0; t < count; t++) {
+		const struct pm_snapshot_plan *plan = threads[t].plan;
+
+		for (uint32_t c = 0; plan && c < plan->counter_count; c++)
+			if (threads[t].record.status[c] > 0 &&
+			    !strcmp(plan->counters[c].name, counter->name) &&
+			    !strcmp(plan->counters[c].unit, counter->unit) &&
+			    plan->counters[c].scale == counter->scale)
+				return true;
+	}
+	return false;
+}
+
+/* An event of a run, by its name in the runs before: their values stay. */
+static void counted_drop(const struct pm_snapshot *s, uint32_t runs_before,
+			 struct pm_snapshot_thread *thread)
+{
+	for (uint32_t c = 0; c < thread->plan->counter_count; c++) {
+		const struct perfmon_profile_counter *counter = &thread->plan->counters[c];
+
+		if (any_counted(s->threads, s->thread_count, counter) ||
+		    any_counted(s->joined, runs_before, counter))
+			thread->record.status[c] = 0;
+	}
+}
+
+/* Copies the nodes of FROM. A tick of it is RATIO of TO's. */
+static void nodes_copy(struct pm_snapshot_thread *to,
+		       const struct pm_snapshot_thread *from, uint32_t base, double ratio)
+{
+	struct pm_node_part part = {
+		.columns = from->plan->counter_count,
+		.aggregate = true,
+		.ratio = ratio,
+	};
+
+	for (uint32_t n = 1; n <= from->node_count; n++) {
+		struct perfmon_profile_node *node = pm_snapshot_node(to, n);
+
+		part.node = pm_snapshot_node(from, n);
+		part.stride = pm_snapshot_stride(from, part.node);
+		node->time_min = node->thread_min_ticks = UINT64_MAX;
+		pm_node_add(node, &part);
+		node->parent = part.node->parent;
+		node->region = part.node->region ? base + part.node->region : 0;
+	}
+}
+
+/* Adds FROM, a thread of a merge's sum, to the other runs of S. */
+static int thread_add(struct pm_snapshot *s, const struct pm_snapshot_thread *from,
+		      uint32_t base, double ratio, uint32_t runs_before)
+{
+	struct pm_snapshot_thread *to;
+	int err = plan_add(s, from->plan);
+
+	if (err)
+		return err;
+	if (!PM_GROW(s->joined, s->joined_count))
+		return -ENOMEM;
+	to = &s->joined[s->joined_count];
+	*to = *from;
+	to->plan = &s->plans[s->plan_count - 1];
+	to->record.generation = to->plan->generation;
+	to->nodes = calloc(from->node_count + 1, from->node_size);
+	if (!to->nodes)
+		return -ENOMEM;
+	s->joined_count++;
+	nodes_copy(to, from, base, ratio);
+	counted_drop(s, runs_before, to);
+	return 0;
+}
+
+static int check(const struct pm_snapshot *timed, const struct pm_snapshot *counts,
+		 const struct pm_join_run *run, struct pm_diag *diag)
+{
+	struct pm_quote name = pm_slice_quote(pm_slice_of(run->name));
+	uint32_t events = 0;
+
+	for (uint32_t p = 0; p < counts->plan_count; p++)
+		events += counts->plans[p].counter_count;
+	if (!events)
+		return pm_diag_set(diag, -EINVAL, "'%s': has no counts of events",
+				   name.text);
+	if (pm_report_is_exact(timed))
+		return pm_diag_set(diag, -EINVAL,
+				   "'%s': the profile that it is joined to was counted "
+				   "exactly by translation, and has no times of the "
+				   "machine: give the profile of a run without --exact "
+				   "first",
+				   name.text);
+	if (timed->tick_ns <= 0)
+		return pm_diag_set(diag, -EINVAL,
+				   "'%s': the profile that it is joined to has no tick rate",
+				   name.text);
+	return 0;
+}
+
+int pm_join_add(struct pm_snapshot *timed, const struct pm_merge *merge,
+		const struct pm_join_run *run, struct pm_diag *diag)
+{
+	const struct pm_snapshot *counts = pm_merge_sum(merge);
+	uint32_t base = 0, before = timed->joined_count;
+	struct pm_alike alike = {.run = run};
+	int err = check(timed, counts, run, diag);
+
+	if (err)
+		return err;
+	err = regions_add(timed, counts, &base);
+	if (!err)
+		err = pm_alike_begin(&alike, timed, counts, base);
+	for (uint32_t t = 0; !err && t < counts->thread_count; t++) {
+		if (!counts->threads[t].plan)
+			continue;
+		err = thread_add(timed, &counts->threads[t], base,
+				 counts->tick_ns / timed->tick_ns, before);
+		if (!err)
+			err = pm_alike_mark(&alike, &counts->threads[t],
+					    &timed->joined[timed->joined_count - 1]);
+	}
+	if (!err)
+		err = pm_alike_tell(&alike, timed, before);
+	pm_alike_end(&alike);
+	return err ? pm_diag_set(diag, err, "no memory to join the profiles") : 0;
+}
+
+int pm_join_add_to_merge(struct pm_merge *timed, const struct pm_merge *counts,
+			 const struct pm_join_run *run, struct pm_diag *diag)
+{
+	return pm_join_add(timed->sum, counts, run, diag);
+}
