@@ -104,9 +104,10 @@ static void inside_spread(struct pm_alike *alike)
 		if (here || alike->inside[n])
 			alike->inside[alike->first.nodes[n].parent] = true;
 	}
-	for (uint32_t n = 1; n < alike->tree.node_count; n++)
+	/* Both have the root. */
+	for (uint32_t n = 0; n < alike->tree.node_count; n++)
 		alike->paths[n].inside |= alike->inside[alike->paths[n].partner] &&
-					  alike->paths[n].partner;
+					  (!n || alike->paths[n].partner);
 }
 
 int pm_alike_begin(struct pm_alike *alike, const struct pm_snapshot *timed,
@@ -144,6 +145,8 @@ int pm_alike_mark(const struct pm_alike *alike, const struct pm_snapshot_thread 
 
 	if (!number)
 		return -ENOMEM;
+	if (from->node_count && alike->paths[0].inside)
+		pm_snapshot_node(to, 1)->flags |= PERFMON_PROFILE_NODE_UNALIKE;
 	for (uint32_t n = 2; n <= from->node_count; n++) {
 		const struct perfmon_profile_node *node = pm_snapshot_node(from, n);
 		const struct pm_alike_path *path;

@@ -143,6 +143,9 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 	for (size_t e = 0; e < events; e++) {
 		bool all = true;
 
+		/* Paths that other runs have not visited are in none of their sums. */
+		tree->counts[e].marks |= of->counts[e].marks;
+
 		for (uint32_t n = 1; n < of->node_count; n++)
 			all &= of->nodes[n].parent ||
 			       tree->model->events[e].joined ||

@@ -36,9 +36,9 @@ static uint32_t marks_of(const struct pm_snapshot_thread *thread,
 	return all;
 }
 
-/* Gives the marks of NODE to the events that THREAD counted. */
+/* Gives the marks of NODE to the events that THREAD counted, in COUNTS. */
 static void marks_add(const struct pm_report_model *model,
-		      const struct pm_tree_place *place,
+		      struct pm_report_count *counts,
 		      const struct pm_snapshot_thread *thread,
 		      const struct perfmon_profile_node *node)
 {
@@ -49,7 +49,7 @@ static void marks_add(const struct pm_report_model *model,
 		bool exact = plan->counters[c].flags & PERFMON_PROFILE_COUNTER_EXACT;
 
 		if (thread->record.status[c] > 0)
-			place->counts[of[c]].marks |= marks_of(thread, node, exact);
+			counts[of[c]].marks |= marks_of(thread, node, exact);
 	}
 }
 
@@ -65,7 +65,7 @@ static void node_add(struct pm_report_tree *tree, const struct pm_snapshot_threa
 	place.node->is_team |= (node->flags & PERFMON_PROFILE_NODE_ADOPTED) != 0;
 	place.node->is_overlapping |= pm_node_is_overlapping(node);
 	pm_tree_counts_add(tree->model, &place, thread, node, whole);
-	marks_add(tree->model, &place, thread, node);
+	marks_add(tree->model, place.counts, thread, node);
 }
 
 int pm_tree_joined_add(struct pm_tree_build *build,
@@ -78,6 +78,8 @@ int pm_tree_joined_add(struct pm_tree_build *build,
 	int err = whole ? 0 : -ENOMEM;
 
 	map[1] = 0;
+	if (!err && thread->node_count)
+		marks_add(model, build->tree->counts, thread, pm_snapshot_node(thread, 1));
 	for (uint32_t n = 2; !err && n <= thread->node_count; n++) {
 		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 		uint32_t number;
