@@ -173,6 +173,7 @@ CRITERION_TESTS += tests/test_threads
 CRITERION_TESTS += tests/test_diff_decide
 CRITERION_TESTS += tests/test_report_exact
 CRITERION_TESTS += tests/test_hottest
+CRITERION_TESTS += tests/test_join
 CRITERION_TESTS += tests/test_merge
 CRITERION_TESTS += tests/test_merge_tree
 CRITERION_TESTS += tests/test_mpi
@@ -432,6 +433,10 @@ tests_test_metric_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 tests_test_hottest_SOURCES = tests/test_hottest.c tests/profile_builder.h tests/report_text.h
 tests_test_hottest_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_hottest_LDADD = $(TEST_LIBS)
+
+tests_test_join_SOURCES = tests/test_join.c tests/profile_builder.h tests/report_text.h
+tests_test_join_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_join_LDADD = $(TEST_LIBS)
 
 tests_test_merge_SOURCES = tests/test_merge.c tests/profile_builder.h tests/report_text.h
 tests_test_merge_CPPFLAGS = $(TEST_CPPFLAGS)
