@@ -19,12 +19,14 @@ perfmon_SOURCES = \
 	src/cli/export/export.h src/cli/export/folded.c src/cli/export/gzip.c src/cli/export/pprof.c \
 	src/cli/export/split.c src/cli/export/table.c src/cli/export/weight.c \
 	src/cli/info/info.c src/cli/info/info.h src/cli/info/json.c \
+	src/cli/join/join.c src/cli/join/join.h \
 	src/cli/list/list.c src/cli/list/list.h \
 	src/cli/report/by.c src/cli/report/by.h src/cli/report/by_data.c src/cli/report/by_data.h \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/jobs.c \
-	src/cli/join/join.c src/cli/join/join.h src/cli/report/jobs.h src/cli/report/report.c \
+	src/cli/report/jobs.h src/cli/report/report.c \
 	src/cli/report/report.h \
-	src/cli/run/hooks.c src/cli/run/hooks.h src/cli/run/run.c src/cli/run/run.h src/cli/run/watch.c src/cli/run/watch.h \
+	src/cli/run/hooks.c src/cli/run/hooks.h src/cli/run/passes.c src/cli/run/passes.h \
+	src/cli/run/plan.c src/cli/run/plan.h src/cli/run/run.c src/cli/run/run.h src/cli/run/watch.c src/cli/run/watch.h \
 	src/cli/stat/cell.c src/cli/stat/cell.h src/cli/stat/child.c \
 	src/cli/stat/child.h src/cli/stat/count.c src/cli/stat/count.h \
 	src/cli/stat/data.c src/cli/stat/derive.c src/cli/stat/derive.h \

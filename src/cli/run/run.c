@@ -14,6 +14,7 @@
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
 #include "cli/run/hooks.h"
+#include "cli/run/passes.h"
 #include "cli/run/watch.h"
 #include "core/events/events.h"
 #include "core/report/model/metric.h"
@@ -43,6 +44,8 @@ static const char help[] =
 	"                        directory, or a path with / at its end\n"
 	"  -x, --exact           count exactly on any machine, 3 to 20 times slower: -e\n"
 	"                        instructions (default), loads, stores, ... (perfmon-exact(7))\n"
+	"      --passes          run COMMAND several times, each with events that fit the counters\n"
+	"                        at once, instead of letting them take turns, and make one report\n"
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region;\n"
 	"                        auto: as few as keep measuring below 5 % of the time\n"
 	"      --only GLOBS      measure these regions: names or patterns with * and ?,\n"
@@ -209,13 +212,21 @@ static int ask_for_report(void)
 	return where && *where ? 0 : set("run", &output, "auto");
 }
 
+/* Returns the path of the environment, or of -P, or NULL. */
+static const char *profile_named(void)
+{
+	const char *profile = getenv("PERFMON_PROFILE");
+
+	return profile && *profile ? profile : NULL;
+}
+
 int cli_run(int argc, char **argv)
 {
 	const char *events = NULL, *level = NULL, *hooks = NULL, *name;
 	char *profile;
 	const struct cli_option check_level = {.to = &level};
 	struct cli_exact_events exact_events;
-	bool exact = false;
+	bool exact = false, passes = false;
 	const struct cli_option options[] = {
 		{"events", .take = set, .to = "PERFMON_EVENTS", .text = &events},
 		{"output", .take = set, .to = "PERFMON_OUTPUT"},
@@ -225,6 +236,7 @@ int cli_run(int argc, char **argv)
 		{"level", .take = set, .to = "PERFMON_LEVEL", .text = &level},
 		{"profile", .take = set, .to = "PERFMON_PROFILE"},
 		{"exact", .flag = &exact},
+		{"passes", .flag = &passes},
 		{"stride", .take = set, .to = "PERFMON_STRIDE"},
 		{"only", .take = set, .to = "PERFMON_ONLY"},
 		{"skip", .take = set, .to = "PERFMON_SKIP"},
@@ -252,6 +264,10 @@ int cli_run(int argc, char **argv)
 		cli_complain("run", "no command is given; see perfmon run --help");
 		return CLI_USAGE;
 	}
+	if (exact && passes) {
+		cli_complain("run", "--passes: --exact counts all its events in one run");
+		return CLI_USAGE;
+	}
 	if (exact)
 		status = events_exact(events, &exact_events);
 	else
@@ -269,6 +285,9 @@ int cli_run(int argc, char **argv)
 		status = cli_exact_start("run", &exact_events, NULL, argv, &line);
 	if (status)
 		return status;
+	if (passes)
+		return run_passes(events ? events : getenv("PERFMON_EVENTS"),
+				  profile_named(), argv);
 	name = argv[0];
 	if (exact)
 		argv = line;

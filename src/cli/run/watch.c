@@ -19,13 +19,15 @@
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 
-static volatile sig_atomic_t child;
+static volatile sig_atomic_t child, interrupt;
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
 	(void)context;
+	if (number != SIGUSR1 && number != SIGUSR2)
+		interrupt = number;
 	/* A terminal has already sent its signals to the whole process group. */
-	if (info->si_code <= 0)
+	if (info->si_code <= 0 && child > 0)
 		kill((pid_t)child, number);
 }
 
@@ -67,9 +69,13 @@ static size_t files_like(const char *pattern)
 }
 
 static void __attribute__((noreturn))
-execute(char **command, const sigset_t *mask, int report)
+execute(char **command, const sigset_t *mask, int report, const int *standard)
 {
 	int err;
+
+	for (int fd = 0; standard && fd < 3; fd++)
+		if (standard[fd] >= 0)
+			dup2(standard[fd], fd);
 
 	/* A signal that kills this process kills the command, too. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -82,7 +88,7 @@ execute(char **command, const sigset_t *mask, int report)
 }
 
 /* Starts COMMAND, and passes signals on from then on. Returns 0 or a negative errno. */
-static int start(char **command)
+static int start(char **command, const int *standard)
 {
 	const struct sigaction pass = {.sa_sigaction = pass_on,
 				       .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -97,11 +103,12 @@ static int start(char **command)
 	for (size_t i = 0; i < PASSED_ON; i++)
 		sigaddset(&mine, passed_on[i]);
 	sigprocmask(SIG_BLOCK, &mine, &mask);
-	child = fork();
+	/* A signal of the user's has ended the runs before. */
+	child = interrupt ? -1 : fork();
 	if (!child)
-		execute(command, &mask, ends[1]);
+		execute(command, &mask, ends[1], standard);
 	if (child < 0)
-		err = errno;
+		err = interrupt ? EINTR : errno;
 	/* A signal that was ignored at the start stays ignored (nohup). */
 	for (size_t i = 0; child > 0 && i < PASSED_ON; i++)
 		if (!sigaction(passed_on[i], NULL, &before) &&
@@ -118,8 +125,7 @@ static int start(char **command)
 	return -err;
 }
 
-/* Ends as the command did. */
-static int end_as(int status)
+int watch_end_as(int status)
 {
 	const struct rlimit no_core = {0, 0};
 
@@ -131,14 +137,27 @@ static int end_as(int status)
 	return 128 + WTERMSIG(status);
 }
 
+int watch_interrupt(void)
+{
+	return (int)interrupt;
+}
+
+int watch_run(char **command, const int *standard, int *status)
+{
+	int err = start(command, standard);
+
+	while (!err && waitpid((pid_t)child, status, 0) < 0)
+		err = errno == EINTR ? 0 : -errno;
+	child = 0;
+	return err;
+}
+
 int run_and_watch(const char *profile, const char *name, char **command)
 {
 	char *pattern = pattern_of(profile);
 	size_t before = pattern ? files_like(pattern) : 0;
-	int status = 0, err = start(command);
+	int status = 0, err = watch_run(command, NULL, &status);
 
-	while (!err && waitpid((pid_t)child, &status, 0) < 0)
-		err = errno == EINTR ? 0 : -errno;
 	if (!err && pattern && files_like(pattern) <= before)
 		cli_complain(
 			"run",
@@ -147,5 +166,5 @@ int run_and_watch(const char *profile, const char *name, char **command)
 			"stat: perfmon diff compares what it writes with -f json -o FILE",
 			profile, name);
 	free(pattern);
-	return err ? err : end_as(status);
+	return err ? err : watch_end_as(status);
 }

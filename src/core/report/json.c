@@ -243,8 +243,6 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 			       : event->user_read		       ? "user"
 			       : event->syscall_read		       ? "syscall"
 								       : "none");
-		pm_json_bool(j, "exact",
-			     event->first->flags & PERFMON_PROFILE_COUNTER_EXACT);
 		pm_json_bool(j, "joined", event->joined);
 		put_visit_cost(j, &event->cost);
 		put_erratum(j, event->erratum);

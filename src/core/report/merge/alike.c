@@ -33,7 +33,7 @@ static void anchor_compare(struct pm_alike *alike, uint32_t n, const uint32_t an
 {
 	struct pm_alike_path *path = &alike->paths[n];
 	struct pm_value a, b;
-	double apart, visits;
+	double apart, windows;
 
 	if (anchors[0] == PM_NO_EVENT || anchors[1] == PM_NO_EVENT)
 		return;
@@ -42,10 +42,12 @@ static void anchor_compare(struct pm_alike *alike, uint32_t n, const uint32_t an
 	if (a.state != PM_COUNTED || b.state != PM_COUNTED)
 		return;
 	apart = fabs(a.value - b.value);
-	visits = (double)alike->first.nodes[path->partner].visits;
+	/* What measuring itself counts depends on what else is read. */
+	windows = (double)pm_report_sums(&alike->first, path->partner, anchors[0], false)
+			  .windows;
 	path->change = a.value > 0 ? (b.value - a.value) / a.value : 0;
 	path->anchor = apart > alike->run->tolerance * fmax(a.value, b.value) &&
-		       apart > alike->run->allowance * fmax(visits, 1);
+		       apart > alike->run->allowance * fmax(windows, 1);
 }
 
 static void threads_compare(struct pm_alike *alike, uint32_t n)
@@ -116,9 +118,9 @@ int pm_alike_begin(struct pm_alike *alike, const struct pm_snapshot *timed,
 	int err;
 
 	alike->before = *timed;
-	err = pm_report_model_make(&alike->first_model, &alike->before, false, NULL);
+	err = pm_report_model_make(&alike->first_model, &alike->before, true, NULL);
 	alike->models[0] = !err;
-	err = err ?: pm_report_model_make(&alike->model, counts, false, NULL);
+	err = err ?: pm_report_model_make(&alike->model, counts, true, NULL);
 	alike->models[1] = !err;
 	err = err ?: pm_report_tree_make(&alike->first, &alike->first_model, -1);
 	alike->trees[0] = !err;

@@ -14,8 +14,7 @@
 /* So many notes of the other run are taken. */
 #define NOTES_MOST 16
 
-__attribute__((format(printf, 2, 3))) static int tell(struct pm_snapshot *s,
-						      const char *format, ...)
+int pm_join_tell(struct pm_snapshot *s, const char *format, ...)
 {
 	va_list args;
 	char **notes = reallocarray(s->notes, (size_t)s->note_count + 1, sizeof(*notes));
@@ -114,13 +113,13 @@ static int tell_differences(const struct pm_alike *alike, struct pm_snapshot *ti
 			     100 * path->change);
 	}
 	if (visits.count)
-		err = tell(timed,
+		err = pm_join_tell(timed,
 			   "the runs were not alike: %s visited %u path%s more or less "
 			   "often, and counts of it are marked there: %s",
 			   alike->run->name, visits.count, visits.count == 1 ? "" : "s",
 			   list_end(&visits));
 	if (!err && anchor.count)
-		err = tell(timed,
+		err = pm_join_tell(timed,
 			   "the runs were not alike: in %s, %s differs by more than %g %% "
 			   "in %u path%s, and counts of it are marked there: %s",
 			   alike->run->name, alike->run->anchor,
@@ -143,13 +142,13 @@ static int tell_absent(const struct pm_alike *alike, struct pm_snapshot *timed)
 		    !alike->first.nodes[alike->paths[n].partner].threads)
 			list(&there, "'%s'", path_text(&alike->tree, n, text));
 	if (here.count)
-		err = tell(timed,
+		err = pm_join_tell(timed,
 			   "%s did not visit %u path%s of this run, which %s no counts of "
 			   "it: %s",
 			   alike->run->name, here.count, here.count == 1 ? "" : "s",
 			   here.count == 1 ? "has" : "have", list_end(&here));
 	if (!err && there.count)
-		err = tell(timed,
+		err = pm_join_tell(timed,
 			   "%s alone visited %u path%s, which %s no visits and times "
 			   "here: %s",
 			   alike->run->name, there.count, there.count == 1 ? "" : "s",
@@ -195,15 +194,15 @@ static int tell_events(const struct pm_alike *alike, struct pm_snapshot *timed,
 	int err = 0;
 
 	events_list(alike, timed, first, &taken, &dropped);
-	if (taken.count)
-		err = tell(timed, "%s %s of another run, %s%s: visits and times are of this run",
+	if (taken.count && !alike->run->is_told)
+		err = pm_join_tell(timed, "%s %s of another run, %s%s: visits and times are of this run",
 			   list_end(&taken), taken.count == 1 ? "is" : "are",
 			   alike->run->name,
 			   alike->model.exact
 				   ? ", which was counted exactly by translation"
 				   : "");
 	if (!err && dropped.count)
-		err = tell(timed, "an earlier run counted %s, so that of %s is left out",
+		err = pm_join_tell(timed, "an earlier run counted %s, so that of %s is left out",
 			   list_end(&dropped), alike->run->name);
 	return err;
 }
@@ -226,10 +225,10 @@ static int tell_programs(const struct pm_alike *alike, struct pm_snapshot *timed
 			 const struct pm_snapshot *counts)
 {
 	if (strcmp(base_of(timed->header.program), base_of(counts->header.program)) != 0)
-		return tell(timed, "%s is of another program: %s", alike->run->name,
+		return pm_join_tell(timed, "%s is of another program: %s", alike->run->name,
 			    counts->header.program);
 	if (arguments_differ(timed, counts))
-		return tell(timed, "%s is of a run with other arguments",
+		return pm_join_tell(timed, "%s is of a run with other arguments",
 			    alike->run->name);
 	return 0;
 }
@@ -249,10 +248,10 @@ static int tell_others(const struct pm_alike *alike, struct pm_snapshot *timed,
 		if (known)
 			continue;
 		taken++;
-		err = tell(timed, "%s: %s", alike->run->name, counts->notes[i]);
+		err = pm_join_tell(timed, "%s: %s", alike->run->name, counts->notes[i]);
 	}
 	if (!err && counts->partial)
-		err = tell(timed, "%s: %s", alike->run->name, counts->problem);
+		err = pm_join_tell(timed, "%s: %s", alike->run->name, counts->problem);
 	return err;
 }
 

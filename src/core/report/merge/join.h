@@ -15,10 +15,11 @@
 /* Another run. */
 struct pm_join_run {
 	const char *name;   /* what notes call it */
+	bool is_told;	    /* the caller says in a note which events are of it */
 	const char *anchor; /* an event that both runs counted, and that tells whether they were
 			     * alike; NULL: visits alone tell */
 	double tolerance;   /* the anchor's values may differ by this part of the larger one, */
-	double allowance;   /* and by so much a visit */
+	double allowance;   /* and by so much a visit, those of nested regions included */
 };
 
 /*
@@ -36,5 +37,12 @@ int pm_join_add(struct pm_snapshot *timed, const struct pm_merge *counts,
 /* Does the same with the sum of TIMED, which has ended. Its ranges have no counts of COUNTS. */
 int pm_join_add_to_merge(struct pm_merge *timed, const struct pm_merge *counts,
 			 const struct pm_join_run *run, struct pm_diag *diag);
+
+/* Returns the sum of MERGE, which has ended, for counts and notes of other runs. It is MERGE's. */
+struct pm_snapshot *pm_join_sum(struct pm_merge *merge);
+
+/* Adds a note to TIMED. Returns 0 or -ENOMEM. */
+__attribute__((format(printf, 2, 3))) int pm_join_tell(struct pm_snapshot *timed,
+						       const char *format, ...);
 
 #endif

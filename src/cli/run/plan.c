@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/run/plan.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/common/common.h"
+#include "core/counters/counters.h"
+#include "core/events/events.h"
+#include "core/text/grow.h"
+
+/* More copies of one event are not tried: they order the events, and no more. */
+#define COPIES_MOST 16
+/* A group that is on the hardware has run for so much of the time since it was enabled. */
+#define RUNS 0.9
+
+/* What stays together: an event, or all of an explicit group. */
+struct unit {
+	char *text;
+	bool hardware, user, opens;
+	int copies; /* so many of it run at once: few have the least choice of counters */
+	bool placed;
+};
+
+struct planning {
+	struct run_plan *plan;
+	size_t count;
+	struct unit *units;
+	char *anchor_text; /* as in -e; NULL: none */
+};
+
+static int no_memory(void)
+{
+	cli_complain("run", "%s", strerror(ENOMEM));
+	return CLI_FAILED;
+}
+
+/* Returns A,B in new memory; either may be NULL, and then the other alone. NULL without memory. */
+static char *text_join(const char *a, const char *b)
+{
+	char *text;
+
+	if (asprintf(&text, "%s%s%s", a ?: "", a && b ? "," : "", b ?: "") < 0)
+		return NULL;
+	return text;
+}
+
+/* Returns true if all of INSTANCE is on the hardware now. */
+static bool all_run(struct pm_instance *instance)
+{
+	struct pm_reading readings[PERFMON_PROFILE_COUNTERS_MAX] = {{0}};
+
+	if (pm_instance_enable(instance) || pm_instance_read(instance, readings))
+		return false;
+	for (uint32_t i = 0; i < instance->count; i++)
+		if (!instance->counters[i].is_exact &&
+		    (!readings[i].running_ns ||
+		     (double)readings[i].running_ns < RUNS * (double)readings[i].enabled_ns))
+			return false;
+	return true;
+}
+
+/* Opens the events of TEXT as a program does. Returns 1 if they open, and if RUN are on the hardware at
+ * once; 0 if not, or a negative errno. */
+static int try(const char *text, bool run)
+{
+	struct pm_event_list *list;
+	struct pm_instance *instance;
+	int fits = pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, NULL);
+
+	if (fits)
+		return fits;
+	if (list->count > PERFMON_PROFILE_COUNTERS_MAX) {
+		pm_events_free(list);
+		return 0;
+	}
+	instance = calloc(1, pm_instance_size(list->count));
+	if (!instance) {
+		pm_events_free(list);
+		return -ENOMEM;
+	}
+	if (pm_instance_open(instance, list->events, (uint32_t)list->count, 0, -1,
+			     PM_OPEN_USER_READ, NULL) >= 0) {
+		fits = !run || all_run(instance);
+		pm_instance_close(instance);
+	}
+	free(instance);
+	pm_events_free(list);
+	return fits;
+}
+
+/* Does the same for A and B together. */
+static int try_both(const char *a, const char *b, bool run)
+{
+	char *text = text_join(a, b);
+	int fits = text ? try(text, run) : -ENOMEM;
+
+	free(text);
+	return fits;
+}
+
+/* Adds the events FIRST to END of LIST, which stay together. */
+static int unit_add(struct planning *p, const struct pm_event_list *list, size_t first,
+		    size_t end)
+{
+	const struct pm_event *events = list->events;
+	struct unit unit = {.opens = true};
+	char *text = NULL;
+	int n;
+
+	for (size_t i = first; i < end; i++) {
+		char *more;
+
+		unit.hardware |= events[i].hardware || events[i].uncore;
+		unit.user |= !events[i].attr.exclude_user;
+		if (i > first && events[i].logical == events[i - 1].logical)
+			continue;
+		more = text_join(text, events[i].label);
+		free(text);
+		text = more;
+		if (!text)
+			return -ENOMEM;
+	}
+	n = asprintf(&unit.text, events[first].in_explicit_group ? "{%s}" : "%s", text);
+	free(text);
+	if (n < 0)
+		return -ENOMEM;
+	for (size_t u = 0; u < p->count; u++) {
+		if (strcmp(p->units[u].text, unit.text) != 0)
+			continue;
+		cli_complain("run", "--passes: '%s' is named twice, and counted once",
+			     unit.text);
+		free(unit.text);
+		return 0;
+	}
+	if (!PM_GROW(p->units, p->count)) {
+		free(unit.text);
+		return -ENOMEM;
+	}
+	p->units[p->count++] = unit;
+	return 0;
+}
+
+static int units_make(struct planning *p, const struct pm_event_list *list)
+{
+	int err = 0;
+
+	for (size_t i = 0, end; !err && i < list->count; i = end) {
+		end = i + 1;
+		while (end < list->count &&
+		       list->events[end].group == list->events[i].group)
+			end++;
+		err = unit_add(p, list, i, end);
+	}
+	return err;
+}
+
+/* Returns how many copies of UNIT run at once. */
+static int copies_of(const struct unit *unit)
+{
+	char *text = strdup(unit->text);
+	int copies = 0, fits = 1;
+
+	while (text && fits > 0 && copies < COPIES_MOST) {
+		char *more;
+
+		fits = try(text, true);
+		copies += fits > 0;
+		more = text_join(text, unit->text);
+		free(text);
+		text = more;
+	}
+	free(text);
+	return copies;
+}
+
+static void units_try(struct planning *p)
+{
+	for (size_t u = 0; u < p->count; u++) {
+		struct unit *unit = &p->units[u];
+
+		unit->opens = try(unit->text, false) > 0;
+		if (unit->hardware && unit->opens)
+			unit->copies = copies_of(unit);
+	}
+}
+
+/* Returns true if ANCHOR leaves room for each unit that runs alone. */
+static bool leaves_room(const struct planning *p, const char *anchor)
+{
+	for (size_t u = 0; u < p->count; u++)
+		if (p->units[u].copies && strcmp(p->units[u].text, anchor) != 0 &&
+		    try_both(anchor, p->units[u].text, true) <= 0)
+			return false;
+	return true;
+}
+
+/* Takes TEXT as the anchor. Returns 1 if it opens, runs and leaves room, 0 if not, -ENOMEM. */
+static int anchor_try(struct planning *p, const char *text)
+{
+	struct pm_event_list *list;
+
+	if (try(text, true) <= 0 || !leaves_room(p, text) ||
+	    pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, NULL))
+		return 0;
+	p->anchor_text = strdup(text);
+	p->plan->anchor =
+		strdup(list->count == 1 ? list->events[0].name : list->events[0].label);
+	pm_events_free(list);
+	return p->anchor_text && p->plan->anchor ? 1 : -ENOMEM;
+}
+
+/* An anchor is the work that a run does: instructions in the mode of what is counted, or else time on
+ * the CPU. */
+static int anchor_choose(struct planning *p)
+{
+	bool hardware = false, user = false;
+	int found;
+
+	for (size_t u = 0; u < p->count; u++) {
+		hardware |= p->units[u].hardware;
+		user |= p->units[u].hardware && p->units[u].user;
+	}
+	found = anchor_try(p, user || !hardware ? "instructions:u" : "instructions:k");
+	if (found)
+		return found < 0 ? found : 0;
+	found = anchor_try(p, "task-clock");
+	p->plan->is_clock = found > 0;
+	return found < 0 ? found : 0;
+}
+
+/* The events that have the least choice come first. What needs no counter is placed apart. */
+static int by_choice(const void *a, const void *b)
+{
+	const struct unit *x = a, *y = b;
+
+	return x->copies < y->copies ? -1 : x->copies > y->copies;
+}
+
+static int pass_add(struct planning *p)
+{
+	char *first = p->anchor_text ? strdup(p->anchor_text) : NULL;
+
+	if ((p->anchor_text && !first) || !PM_GROW(p->plan->events, p->plan->count)) {
+		free(first);
+		return -ENOMEM;
+	}
+	p->plan->events[p->plan->count++] = first;
+	return 0;
+}
+
+static int place(struct planning *p, struct unit *unit, size_t pass)
+{
+	char *text = text_join(p->plan->events[pass], unit->text);
+
+	if (!text)
+		return -ENOMEM;
+	free(p->plan->events[pass]);
+	p->plan->events[pass] = text;
+	unit->placed = true;
+	return 0;
+}
+
+/* Puts UNIT into the first pass that has room, or into a new one. */
+static int unit_place(struct planning *p, struct unit *unit)
+{
+	size_t pass = 0;
+	int fits = 0, err;
+
+	for (; pass < p->plan->count; pass++) {
+		fits = try_both(p->plan->events[pass], unit->text, true);
+		if (fits)
+			break;
+	}
+	if (fits < 0)
+		return fits;
+	err = fits ? 0 : pass_add(p);
+	return err ?: place(p, unit, pass);
+}
+
+/* Puts the events without a counter into the last pass, and those that do not open into the first, which
+ * tries them as ever. */
+static int rest_place(struct planning *p)
+{
+	int err = p->plan->count ? 0 : pass_add(p);
+
+	for (size_t u = 0; !err && u < p->count; u++) {
+		struct unit *unit = &p->units[u];
+		size_t last = p->plan->count - 1;
+
+		if (unit->placed || !unit->opens)
+			continue;
+		/* No plan has more than so many events. */
+		if (!try_both(p->plan->events[last], unit->text, false))
+			err = pass_add(p);
+		err = err ?: place(p, unit, p->plan->count - 1);
+	}
+	for (size_t u = 0; !err && u < p->count; u++)
+		if (!p->units[u].placed)
+			err = place(p, &p->units[u], 0);
+	return err;
+}
+
+/* Makes one pass of all events, without an anchor, if they run at once. Returns 1 if so, 0 or a negative
+ * errno. */
+static int one_pass(struct planning *p)
+{
+	char *runs = NULL, *all = NULL;
+	int fits = 1, err = 0;
+
+	for (size_t u = 0; !err && u < p->count; u++) {
+		char *more = text_join(all, p->units[u].text);
+		char *more_runs = p->units[u].opens ? text_join(runs, p->units[u].text)
+						    : NULL;
+
+		err = more && (more_runs || !p->units[u].opens) ? 0 : -ENOMEM;
+		free(all);
+		all = more;
+		if (more_runs) {
+			free(runs);
+			runs = more_runs;
+		}
+	}
+	if (!err && runs)
+		fits = try(runs, true);
+	free(runs);
+	if (err || fits <= 0) {
+		free(all);
+		return err;
+	}
+	p->plan->events = malloc(sizeof(*p->plan->events));
+	if (!p->plan->events) {
+		free(all);
+		return -ENOMEM;
+	}
+	p->plan->events[0] = all;
+	p->plan->count = 1;
+	return 1;
+}
+
+static int passes_make(struct planning *p, const struct pm_event_list *list)
+{
+	int err = units_make(p, list);
+
+	if (err)
+		return err;
+	units_try(p);
+	err = one_pass(p);
+	if (err)
+		return err < 0 ? err : 0;
+	err = anchor_choose(p);
+	if (err)
+		return err;
+	qsort(p->units, p->count, sizeof(*p->units), by_choice);
+	for (size_t u = 0; u < p->count; u++)
+		p->units[u].placed = p->anchor_text &&
+				     !strcmp(p->units[u].text, p->anchor_text);
+	for (size_t u = 0; !err && u < p->count; u++)
+		if (!p->units[u].placed && p->units[u].hardware && p->units[u].opens)
+			err = unit_place(p, &p->units[u]);
+	return err ?: rest_place(p);
+}
+
+int run_plan_make(struct run_plan *plan, const char *text)
+{
+	struct planning p = {.plan = plan};
+	struct pm_event_list *list;
+	struct pm_diag diag = {0};
+	int err;
+
+	*plan = (struct run_plan){0};
+	if (!text || !*text || !strcasecmp(text, "auto") || !strcasecmp(text, "none")) {
+		cli_complain("run", "--passes: expects the events to count: -e EVENTS");
+		return CLI_USAGE;
+	}
+	if (pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, &diag)) {
+		cli_complain("run", "%s", diag.text);
+		return CLI_USAGE;
+	}
+	if (list->set_count > 1) {
+		cli_complain("run",
+			     "--passes: '%s' has event sets, which take turns: separate the "
+			     "events by ','",
+			     text);
+		pm_events_free(list);
+		return CLI_USAGE;
+	}
+	err = passes_make(&p, list);
+	pm_events_free(list);
+	for (size_t u = 0; u < p.count; u++)
+		free(p.units[u].text);
+	free(p.units);
+	free(p.anchor_text);
+	if (!err)
+		return 0;
+	run_plan_free(plan);
+	return no_memory();
+}
+
+void run_plan_free(struct run_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		free(plan->events[i]);
+	free(plan->events);
+	free(plan->anchor);
+	*plan = (struct run_plan){0};
+}
