@@ -94,12 +94,15 @@ EXTRA_DIST += tests/tap.sh tests/export_check.py tests/python/python_check.py
 dist_check_SCRIPTS += tests/test_examples.sh
 TESTS += tests/test_examples.sh
 if HAVE_COMMAND
-dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh
-TESTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh
-check_PROGRAMS += tests/programs/diff_work tests/programs/diff_phases tests/programs/odd_names \
+dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
+	tests/test_passes.sh
+TESTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
+	tests/test_passes.sh
+check_PROGRAMS += tests/programs/diff_work tests/programs/passes_work tests/programs/diff_phases tests/programs/odd_names \
 	tests/programs/profile_hostile tests/programs/trace_check
 else
-EXTRA_DIST += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh
+EXTRA_DIST += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
+	tests/test_passes.sh
 endif
 tests_programs_profile_hostile_SOURCES = tests/programs/profile_hostile.c tests/profile_builder.h
 tests_programs_profile_hostile_LDADD = libperfmon_all.la
@@ -108,6 +111,9 @@ tests_programs_odd_names_LDADD = libperfmon.la
 tests_programs_trace_check_SOURCES = tests/programs/trace_check.c
 tests_programs_trace_check_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_programs_trace_check_LDADD = $(JANSSON_LIBS)
+tests_programs_passes_work_SOURCES = tests/programs/passes_work.c
+tests_programs_passes_work_LDADD = libperfmon.la
+
 tests_programs_diff_work_SOURCES = tests/programs/diff_work.c
 tests_programs_diff_work_LDADD = libperfmon.la
 tests_programs_diff_phases_SOURCES = tests/programs/diff_phases.c
