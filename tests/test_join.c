@@ -82,10 +82,10 @@ static struct pm_merge *sum_of(struct pm_snapshot *s)
 
 /* Joins COUNTS, which is freed, to TIMED. */
 static void join(struct pm_snapshot *timed, struct pm_snapshot *counts,
-		 const char *anchor)
+		 const char *reference)
 {
 	const struct pm_join_run run = {
-		.name = "other.profile", .anchor = anchor, .tolerance = 0.01};
+		.name = "other.profile", .reference = reference, .tolerance = 0.01};
 	struct pm_merge *merge = sum_of(counts);
 	struct pm_diag diag = {0};
 
@@ -138,8 +138,9 @@ Test(join, counts_stand_beside_times_by_path)
 	char *text;
 
 	join(s, run_of("exact::dp-flops", true, 2, slow, 2), NULL);
-	text = report(s, PM_FORMAT_CSV,
-		      "GFLOP/s = exact::dp-flops / time_ns; each = exact::dp-flops / visits");
+	text = report(
+		s, PM_FORMAT_CSV,
+		"GFLOP/s = exact::dp-flops / time_ns; each = exact::dp-flops / visits");
 	/* Two threads: 20 visits of 100 ns, and 12000 flops. */
 	has(text, "main;solve,solve,20,20,2000,2000,100,");
 	has(text, ",12000,12000,12000,1,counted,6,600,");
@@ -161,7 +162,8 @@ Test(join, own_events_stay_and_mix_with_joined_ones)
 	char *text;
 
 	join(s, run_of("exact::loads", true, 1, slow, 2), NULL);
-	text = report(s, PM_FORMAT_CSV, "x = exact::loads / cycles; y = cycles / time_ns");
+	text = report(s, PM_FORMAT_CSV,
+		      "x = exact::loads / cycles; y = cycles / time_ns");
 	has(text, ",10000,10000,10000,1,counted,6000,6000,6000,1,counted,10,0.6,10,");
 	free(text);
 	cr_assert_eq(value_of(s, "main", "cycles:u").sum, 10000);
@@ -214,14 +216,14 @@ Test(join, totals_are_marked_if_a_path_is_in_one_run_alone)
 	pm_snapshot_free(s);
 }
 
-Test(join, an_anchor_tells_of_the_work_inside_of_visits)
+Test(join, an_reference_tells_of_the_work_inside_of_visits)
 {
 	static const struct region differs[] = {{"solve", 10, 100, 1015},
 						{"io", 2, 50, 0}};
 	struct pm_snapshot *s = run_of("instructions:u", false, 1, fast, 2);
 	char *text;
 
-	/* The anchor itself stays that of the first run. */
+	/* The reference itself stays that of the first run. */
 	join(s, run_of("instructions:u", false, 1, differs, 2), "instructions:u");
 	cr_assert_eq(value_of(s, "solve", "instructions:u").sum, 10000);
 	cr_assert_eq(value_of(s, "solve", "instructions:u").marks, 0);

@@ -174,8 +174,7 @@ static int counts_join(const struct request *request, struct pm_snapshot *snapsh
 	int status = cli_counts_join(&request->counts, snapshot, merge);
 
 	if (!status && request->profile)
-		status = cli_join_write("report",
-					merge ? pm_merge_sum(merge) : snapshot,
+		status = cli_join_write("report", merge ? pm_merge_sum(merge) : snapshot,
 					request->profile);
 	return status;
 }

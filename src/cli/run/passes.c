@@ -35,9 +35,9 @@ struct passes {
 	char folder[PATH_MAX];	   /* has a folder of profiles for each pass */
 	struct pm_options options; /* of the report */
 	const char *profile;	   /* NULL: none is kept */
-	off_t input;		   /* where standard input began; -1: it cannot be read again */
+	off_t input; /* where standard input began; -1: it cannot be read again */
 	bool input_is_pipe;
-	int status;		   /* of the first pass */
+	int status; /* of the first pass */
 	/* The first pass: one process, or the sum of several. */
 	struct pm_snapshot *one;
 	struct pm_merge *several;
@@ -127,8 +127,7 @@ static int environment_set(const struct passes *p, size_t pass)
 	strcpy(to, "/");
 	free(here);
 	if (setenv("PERFMON_EVENTS", p->plan.events[pass], 1) ||
-	    setenv("PERFMON_PROFILE", template, 1) ||
-	    setenv("PERFMON_OUTPUT", "none", 1))
+	    setenv("PERFMON_PROFILE", template, 1) || setenv("PERFMON_OUTPUT", "none", 1))
 		return failed(errno);
 	return 0;
 }
@@ -246,7 +245,7 @@ static int pass_join(struct passes *p, const char *folder, size_t pass)
 	const struct pm_join_run run = {
 		.name = name,
 		.is_told = true,
-		.anchor = p->plan.anchor,
+		.reference = p->plan.reference,
 		.tolerance = p->plan.is_clock ? TOLERANCE_CLOCK : TOLERANCE,
 		.allowance = p->plan.is_clock ? 0 : ALLOWANCE,
 	};
@@ -272,11 +271,12 @@ static int pass_read(struct passes *p, size_t pass)
 	folder_of(p, pass, folder);
 	if (!is_empty(folder))
 		return pass ? pass_join(p, folder, pass) : first_read(p, folder);
-	cli_complain("run",
-		     "--passes: no profile was written to '%s': '%s' entered no region, or "
-		     "does not use the library, or ran on a host without this folder (-P "
-		     "FILE puts it beside FILE)",
-		     folder, p->command[0]);
+	cli_complain(
+		"run",
+		"--passes: no profile was written to '%s': '%s' entered no region, or "
+		"does not use the library, or ran on a host without this folder (-P "
+		"FILE puts it beside FILE)",
+		folder, p->command[0]);
 	return CLI_FAILED;
 }
 
@@ -308,24 +308,25 @@ static int notes_add(struct passes *p)
 	if (p->plan.count < 2)
 		return 0;
 	passes_list(p, passes, sizeof(passes));
-	if (p->plan.anchor)
+	if (p->plan.reference)
 		snprintf(alike, sizeof(alike),
 			 "regions in which %.100s differs by more than %g %% from the "
 			 "first pass are marked",
-			 p->plan.anchor,
+			 p->plan.reference,
 			 100 * (p->plan.is_clock ? TOLERANCE_CLOCK : TOLERANCE));
 	else
 		snprintf(alike, sizeof(alike),
 			 "visits alone tell whether they were alike: neither "
 			 "instructions nor task-clock leave a counter for other events");
-	err = pm_join_tell(timed,
-			   "counted in %zu passes, runs of the same command, of which the "
-			   "first has the visits and times; %s: %s",
-			   p->plan.count, alike, passes);
+	err = pm_join_tell(
+		timed,
+		"counted in %zu passes, runs of the same command, of which the "
+		"first has the visits and times; %s: %s",
+		p->plan.count, alike, passes);
 	if (!err && p->input_is_pipe)
-		err = pm_join_tell(timed,
-				   "standard input was a pipe, which the first pass alone "
-				   "could read");
+		err = pm_join_tell(
+			timed, "standard input was a pipe, which the first pass alone "
+			       "could read");
 	return err;
 }
 
@@ -352,10 +353,11 @@ static int report_write(struct passes *p)
 static int check(const struct passes *p)
 {
 	if (p->profile && strchr(p->profile, '%')) {
-		cli_complain("run",
-			     "--passes: -P '%s': the joined profile is one file: expects a "
-			     "path without %%",
-			     p->profile);
+		cli_complain(
+			"run",
+			"--passes: -P '%s': the joined profile is one file: expects a "
+			"path without %%",
+			p->profile);
 		return CLI_USAGE;
 	}
 	if (p->options.rank >= 0 && p->options.ranks > 1) {

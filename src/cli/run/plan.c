@@ -30,7 +30,7 @@ struct planning {
 	struct run_plan *plan;
 	size_t count;
 	struct unit *units;
-	char *anchor_text; /* as in -e; NULL: none */
+	char *reference_text; /* as in -e; NULL: none */
 };
 
 static int no_memory(void)
@@ -59,7 +59,8 @@ static bool all_run(struct pm_instance *instance)
 	for (uint32_t i = 0; i < instance->count; i++)
 		if (!instance->counters[i].is_exact &&
 		    (!readings[i].running_ns ||
-		     (double)readings[i].running_ns < RUNS * (double)readings[i].enabled_ns))
+		     (double)readings[i].running_ns <
+			     RUNS * (double)readings[i].enabled_ns))
 			return false;
 	return true;
 }
@@ -189,34 +190,34 @@ static void units_try(struct planning *p)
 	}
 }
 
-/* Returns true if ANCHOR leaves room for each unit that runs alone. */
-static bool leaves_room(const struct planning *p, const char *anchor)
+/* Returns true if REFERENCE leaves room for each unit that runs alone. */
+static bool leaves_room(const struct planning *p, const char *reference)
 {
 	for (size_t u = 0; u < p->count; u++)
-		if (p->units[u].copies && strcmp(p->units[u].text, anchor) != 0 &&
-		    try_both(anchor, p->units[u].text, true) <= 0)
+		if (p->units[u].copies && strcmp(p->units[u].text, reference) != 0 &&
+		    try_both(reference, p->units[u].text, true) <= 0)
 			return false;
 	return true;
 }
 
-/* Takes TEXT as the anchor. Returns 1 if it opens, runs and leaves room, 0 if not, -ENOMEM. */
-static int anchor_try(struct planning *p, const char *text)
+/* Takes TEXT as the reference event. Returns 1 if it opens, runs and leaves room, 0 if not, -ENOMEM. */
+static int reference_try(struct planning *p, const char *text)
 {
 	struct pm_event_list *list;
 
 	if (try(text, true) <= 0 || !leaves_room(p, text) ||
 	    pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, NULL))
 		return 0;
-	p->anchor_text = strdup(text);
-	p->plan->anchor =
+	p->reference_text = strdup(text);
+	p->plan->reference =
 		strdup(list->count == 1 ? list->events[0].name : list->events[0].label);
 	pm_events_free(list);
-	return p->anchor_text && p->plan->anchor ? 1 : -ENOMEM;
+	return p->reference_text && p->plan->reference ? 1 : -ENOMEM;
 }
 
-/* An anchor is the work that a run does: instructions in the mode of what is counted, or else time on
+/* The reference event is the work that a run does: instructions in the mode of what is counted, or else time on
  * the CPU. */
-static int anchor_choose(struct planning *p)
+static int reference_choose(struct planning *p)
 {
 	bool hardware = false, user = false;
 	int found;
@@ -225,10 +226,10 @@ static int anchor_choose(struct planning *p)
 		hardware |= p->units[u].hardware;
 		user |= p->units[u].hardware && p->units[u].user;
 	}
-	found = anchor_try(p, user || !hardware ? "instructions:u" : "instructions:k");
+	found = reference_try(p, user || !hardware ? "instructions:u" : "instructions:k");
 	if (found)
 		return found < 0 ? found : 0;
-	found = anchor_try(p, "task-clock");
+	found = reference_try(p, "task-clock");
 	p->plan->is_clock = found > 0;
 	return found < 0 ? found : 0;
 }
@@ -243,9 +244,9 @@ static int by_choice(const void *a, const void *b)
 
 static int pass_add(struct planning *p)
 {
-	char *first = p->anchor_text ? strdup(p->anchor_text) : NULL;
+	char *first = p->reference_text ? strdup(p->reference_text) : NULL;
 
-	if ((p->anchor_text && !first) || !PM_GROW(p->plan->events, p->plan->count)) {
+	if ((p->reference_text && !first) || !PM_GROW(p->plan->events, p->plan->count)) {
 		free(first);
 		return -ENOMEM;
 	}
@@ -305,7 +306,7 @@ static int rest_place(struct planning *p)
 	return err;
 }
 
-/* Makes one pass of all events, without an anchor, if they run at once. Returns 1 if so, 0 or a negative
+/* Makes one pass of all events, without a reference event, if they run at once. Returns 1 if so, 0 or a negative
  * errno. */
 static int one_pass(struct planning *p)
 {
@@ -314,8 +315,8 @@ static int one_pass(struct planning *p)
 
 	for (size_t u = 0; !err && u < p->count; u++) {
 		char *more = text_join(all, p->units[u].text);
-		char *more_runs = p->units[u].opens ? text_join(runs, p->units[u].text)
-						    : NULL;
+		char *more_runs =
+			p->units[u].opens ? text_join(runs, p->units[u].text) : NULL;
 
 		err = more && (more_runs || !p->units[u].opens) ? 0 : -ENOMEM;
 		free(all);
@@ -352,13 +353,13 @@ static int passes_make(struct planning *p, const struct pm_event_list *list)
 	err = one_pass(p);
 	if (err)
 		return err < 0 ? err : 0;
-	err = anchor_choose(p);
+	err = reference_choose(p);
 	if (err)
 		return err;
 	qsort(p->units, p->count, sizeof(*p->units), by_choice);
 	for (size_t u = 0; u < p->count; u++)
-		p->units[u].placed = p->anchor_text &&
-				     !strcmp(p->units[u].text, p->anchor_text);
+		p->units[u].placed =
+			p->reference_text && !strcmp(p->units[u].text, p->reference_text);
 	for (size_t u = 0; !err && u < p->count; u++)
 		if (!p->units[u].placed && p->units[u].hardware && p->units[u].opens)
 			err = unit_place(p, &p->units[u]);
@@ -382,10 +383,11 @@ int run_plan_make(struct run_plan *plan, const char *text)
 		return CLI_USAGE;
 	}
 	if (list->set_count > 1) {
-		cli_complain("run",
-			     "--passes: '%s' has event sets, which take turns: separate the "
-			     "events by ','",
-			     text);
+		cli_complain(
+			"run",
+			"--passes: '%s' has event sets, which take turns: separate the "
+			"events by ','",
+			text);
 		pm_events_free(list);
 		return CLI_USAGE;
 	}
@@ -394,7 +396,7 @@ int run_plan_make(struct run_plan *plan, const char *text)
 	for (size_t u = 0; u < p.count; u++)
 		free(p.units[u].text);
 	free(p.units);
-	free(p.anchor_text);
+	free(p.reference_text);
 	if (!err)
 		return 0;
 	run_plan_free(plan);
@@ -406,6 +408,6 @@ void run_plan_free(struct run_plan *plan)
 	for (size_t i = 0; i < plan->count; i++)
 		free(plan->events[i]);
 	free(plan->events);
-	free(plan->anchor);
+	free(plan->reference);
 	*plan = (struct run_plan){0};
 }

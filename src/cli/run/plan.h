@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which events are counted together in which run of a program, so that none of them takes turns. */
+/* Which events are counted together in which run of a program, so that none of them is multiplexed. */
 #ifndef PM_CLI_RUN_PLAN_H
 #define PM_CLI_RUN_PLAN_H
 
@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 struct run_plan {
-	size_t count;	/* passes */
-	char **events;	/* of each, as text for PERFMON_EVENTS: the anchor first */
-	char *anchor;	/* the name of the event that each pass has, as reports show it; NULL: none */
-	bool is_clock;	/* the anchor is a time, which no two runs repeat */
+	size_t count;  /* passes */
+	char **events; /* of each, as text for PERFMON_EVENTS: the reference event first */
+	char *reference; /* the name of the event that each pass has, as reports show it; NULL: none */
+	bool is_clock; /* the reference event is a time, which no two runs repeat */
 };
 
 /*

@@ -189,8 +189,7 @@ static int pack_thread(struct pm_bytes *pack, const struct pm_snapshot_thread *f
 		       enum perfmon_profile_type type)
 {
 	size_t at = pack->used, bytes = from->node_count * from->node_size;
-	struct perfmon_profile_thread *thread =
-		record(pack, type, sizeof(*thread));
+	struct perfmon_profile_thread *thread = record(pack, type, sizeof(*thread));
 	struct perfmon_profile_record lead;
 	struct perfmon_profile_nodes *nodes;
 

@@ -329,5 +329,5 @@ int pm_walk_threads(struct pm_walk *walk)
 	struct pm_snapshot *s = walk->s;
 
 	return take_threads(walk, &walk->threads, &s->threads, &s->thread_count)
-	       ?: take_threads(walk, &walk->joined, &s->joined, &s->joined_count);
+		       ?: take_threads(walk, &walk->joined, &s->joined, &s->joined_count);
 }

@@ -80,8 +80,8 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 	pm_json_real(j, "exclusive_coverage", ex.coverage, open);
 	pm_json_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
 	pm_json_known(j, "lost_ns", count->lost_ns,
-		      !tree->model->exact && !(event->first->flags &
-					       PERFMON_PROFILE_COUNTER_EXACT));
+		      !tree->model->exact &&
+			      !(event->first->flags & PERFMON_PROFILE_COUNTER_EXACT));
 	pm_json_real(j, "error", in.error, in.state == PM_COUNTED);
 	pm_json_real(j, "exclusive_error", ex.error, ex.state == PM_COUNTED);
 	pm_json_number(j, "measured", count->measured);

@@ -289,9 +289,10 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	for (uint32_t e = 0; e < model->event_count; e++, column++) {
 		column->title = model->events[e].name;
 		/* An exact count repeats to the last digit. */
-		column->kind = model->events[e].first->flags & PERFMON_PROFILE_COUNTER_EXACT
-				       ? PM_COLUMN_EXACT
-				       : PM_COLUMN_EVENT;
+		column->kind =
+			model->events[e].first->flags & PERFMON_PROFILE_COUNTER_EXACT
+				? PM_COLUMN_EXACT
+				: PM_COLUMN_EVENT;
 		column->unit = model->events[e].first->unit;
 	}
 	for (uint32_t m = 0; m < model->metric_count; m++, column++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares two runs by path: the visits and, if there is one, an anchor event. */
+/* Compares two runs by path: the visits and, if there is one, a reference event. */
 #include "core/report/merge/alike.h"
 
 #include <errno.h>
@@ -28,26 +28,28 @@ static uint32_t event_named(const struct pm_report_model *model, const char *nam
 	return PM_NO_EVENT;
 }
 
-/* Compares the anchor in node N with that of its partner. */
-static void anchor_compare(struct pm_alike *alike, uint32_t n, const uint32_t anchors[2])
+/* Compares the reference event in node N with that of its partner. */
+static void reference_compare(struct pm_alike *alike, uint32_t n,
+			      const uint32_t references[2])
 {
 	struct pm_alike_path *path = &alike->paths[n];
 	struct pm_value a, b;
 	double apart, windows;
 
-	if (anchors[0] == PM_NO_EVENT || anchors[1] == PM_NO_EVENT)
+	if (references[0] == PM_NO_EVENT || references[1] == PM_NO_EVENT)
 		return;
-	a = pm_report_count(&alike->first, path->partner, anchors[0], false);
-	b = pm_report_count(&alike->tree, n, anchors[1], false);
+	a = pm_report_count(&alike->first, path->partner, references[0], false);
+	b = pm_report_count(&alike->tree, n, references[1], false);
 	if (a.state != PM_COUNTED || b.state != PM_COUNTED)
 		return;
 	apart = fabs(a.value - b.value);
 	/* What measuring itself counts depends on what else is read. */
-	windows = (double)pm_report_sums(&alike->first, path->partner, anchors[0], false)
-			  .windows;
+	windows =
+		(double)pm_report_sums(&alike->first, path->partner, references[0], false)
+			.windows;
 	path->change = a.value > 0 ? (b.value - a.value) / a.value : 0;
-	path->anchor = apart > alike->run->tolerance * fmax(a.value, b.value) &&
-		       apart > alike->run->allowance * fmax(windows, 1);
+	path->reference = apart > alike->run->tolerance * fmax(a.value, b.value) &&
+			  apart > alike->run->allowance * fmax(windows, 1);
 }
 
 static void threads_compare(struct pm_alike *alike, uint32_t n)
@@ -55,16 +57,16 @@ static void threads_compare(struct pm_alike *alike, uint32_t n)
 	for (uint32_t e = 0; e < alike->model.event_count; e++) {
 		struct pm_value value = pm_report_count(&alike->tree, n, e, false);
 
-		alike->paths[n].fewer_threads |= value.state == PM_COUNTED &&
-						 value.marks & PM_MARK_THREADS;
+		alike->paths[n].fewer_threads |=
+			value.state == PM_COUNTED && value.marks & PM_MARK_THREADS;
 	}
 }
 
 static void paths_compare(struct pm_alike *alike, uint32_t base)
 {
-	const uint32_t anchors[2] = {
-		event_named(&alike->first_model, alike->run->anchor),
-		event_named(&alike->model, alike->run->anchor),
+	const uint32_t references[2] = {
+		event_named(&alike->first_model, alike->run->reference),
+		event_named(&alike->model, alike->run->reference),
 	};
 
 	/* Parents have lower numbers. */
@@ -75,15 +77,15 @@ static void paths_compare(struct pm_alike *alike, uint32_t base)
 		uint32_t region = alike->first_model.region_of[base + node->region];
 
 		if (!node->parent || parent)
-			path->partner = pm_pairs_find(&alike->first_paths, parent, region,
-						      0);
+			path->partner =
+				pm_pairs_find(&alike->first_paths, parent, region, 0);
 		threads_compare(alike, n);
 		/* Another run may have added a path that the first has not visited. */
 		if (!path->partner || !alike->first.nodes[path->partner].threads)
 			continue;
 		alike->visited[path->partner] = true;
 		path->visits = node->visits != alike->first.nodes[path->partner].visits;
-		anchor_compare(alike, n, anchors);
+		reference_compare(alike, n, references);
 	}
 }
 
@@ -95,7 +97,7 @@ static void inside_spread(struct pm_alike *alike)
 		const struct pm_alike_path *path = &alike->paths[n];
 		bool there = path->partner && alike->first.nodes[path->partner].threads;
 
-		if (!there || path->visits || path->anchor || path->inside)
+		if (!there || path->visits || path->reference || path->inside)
 			alike->paths[alike->tree.nodes[n].parent].inside = true;
 		if (path->partner && path->inside)
 			alike->inside[path->partner] = true;
@@ -158,7 +160,7 @@ int pm_alike_mark(const struct pm_alike *alike, const struct pm_snapshot_thread 
 		number[n] = pm_pairs_find(&alike->numbers, number[node->parent],
 					  alike->model.region_of[node->region], 0);
 		path = &alike->paths[number[n]];
-		if (path->visits || path->anchor || path->inside)
+		if (path->visits || path->reference || path->inside)
 			pm_snapshot_node(to, n)->flags |= PERFMON_PROFILE_NODE_UNALIKE;
 		if (path->fewer_threads)
 			pm_snapshot_node(to, n)->flags |=

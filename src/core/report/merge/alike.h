@@ -9,11 +9,11 @@
 
 /* How a path of the other run stands. */
 struct pm_alike_path {
-	uint32_t partner;     /* the path of the first run; 0: it has none */
-	bool visits, anchor;  /* what differs, */
-	bool inside;	      /* or something inside of the path does */
-	double change;	      /* of the anchor, as a part of the first run's value */
-	bool fewer_threads;   /* some events were open in some threads alone */
+	uint32_t partner;	/* the path of the first run; 0: it has none */
+	bool visits, reference; /* what differs, */
+	bool inside;		/* or something inside of the path does */
+	double change; /* of the reference event, as a part of the first run's value */
+	bool fewer_threads; /* some events were open in some threads alone */
 };
 
 struct pm_alike {
@@ -26,8 +26,8 @@ struct pm_alike {
 	struct pm_pairs first_paths, numbers; /* by parent and region */
 	struct pm_alike_path *paths;	      /* of the other run, by node of TREE */
 	bool *visited;			      /* by node of FIRST: the other run did */
-	bool *inside; /* by node of FIRST: what is inside of it differs */
-	bool models[2], trees[2];	      /* are made */
+	bool *inside;		  /* by node of FIRST: what is inside of it differs */
+	bool models[2], trees[2]; /* are made */
 };
 
 /* Compares TIMED with COUNTS, whose region ID is TIMED's region BASE + ID. Both stay as they are

@@ -72,7 +72,8 @@ static const char *path_text(const struct pm_report_tree *tree, uint32_t n,
 			     char text[PATH_MOST])
 {
 	static const char between[] = " > ", left_out[] = "...";
-	size_t used = (size_t)snprintf(text, PATH_MOST / 2, "%s", pm_report_name(tree, n));
+	size_t used =
+		(size_t)snprintf(text, PATH_MOST / 2, "%s", pm_report_name(tree, n));
 
 	used = used < PATH_MOST / 2 ? used : PATH_MOST / 2 - 1;
 	while ((n = tree->nodes[n].parent)) {
@@ -96,7 +97,7 @@ static const char *path_text(const struct pm_report_tree *tree, uint32_t n,
 
 static int tell_differences(const struct pm_alike *alike, struct pm_snapshot *timed)
 {
-	struct listing visits = {.used = 0}, anchor = {.used = 0};
+	struct listing visits = {.used = 0}, reference = {.used = 0};
 	char text[PATH_MOST];
 	int err = 0;
 
@@ -107,24 +108,27 @@ static int tell_differences(const struct pm_alike *alike, struct pm_snapshot *ti
 			list(&visits, "'%s' %llu instead of %llu",
 			     path_text(&alike->tree, n, text),
 			     (unsigned long long)alike->tree.nodes[n].visits,
-			     (unsigned long long)alike->first.nodes[path->partner].visits);
-		if (path->anchor)
-			list(&anchor, "'%s' %+.3g %%", path_text(&alike->tree, n, text),
-			     100 * path->change);
+			     (unsigned long long)alike->first.nodes[path->partner]
+				     .visits);
+		if (path->reference)
+			list(&reference, "'%s' %+.3g %%",
+			     path_text(&alike->tree, n, text), 100 * path->change);
 	}
 	if (visits.count)
-		err = pm_join_tell(timed,
-			   "the runs were not alike: %s visited %u path%s more or less "
-			   "often, and counts of it are marked there: %s",
-			   alike->run->name, visits.count, visits.count == 1 ? "" : "s",
-			   list_end(&visits));
-	if (!err && anchor.count)
-		err = pm_join_tell(timed,
-			   "the runs were not alike: in %s, %s differs by more than %g %% "
-			   "in %u path%s, and counts of it are marked there: %s",
-			   alike->run->name, alike->run->anchor,
-			   100 * alike->run->tolerance, anchor.count,
-			   anchor.count == 1 ? "" : "s", list_end(&anchor));
+		err = pm_join_tell(
+			timed,
+			"the runs were not alike: %s visited %u path%s more or less "
+			"often, and counts of it are marked there: %s",
+			alike->run->name, visits.count, visits.count == 1 ? "" : "s",
+			list_end(&visits));
+	if (!err && reference.count)
+		err = pm_join_tell(
+			timed,
+			"the runs were not alike: in %s, %s differs by more than %g %% "
+			"in %u path%s, and counts of it are marked there: %s",
+			alike->run->name, alike->run->reference,
+			100 * alike->run->tolerance, reference.count,
+			reference.count == 1 ? "" : "s", list_end(&reference));
 	return err;
 }
 
@@ -142,17 +146,19 @@ static int tell_absent(const struct pm_alike *alike, struct pm_snapshot *timed)
 		    !alike->first.nodes[alike->paths[n].partner].threads)
 			list(&there, "'%s'", path_text(&alike->tree, n, text));
 	if (here.count)
-		err = pm_join_tell(timed,
-			   "%s did not visit %u path%s of this run, which %s no counts of "
-			   "it: %s",
-			   alike->run->name, here.count, here.count == 1 ? "" : "s",
-			   here.count == 1 ? "has" : "have", list_end(&here));
+		err = pm_join_tell(
+			timed,
+			"%s did not visit %u path%s of this run, which %s no counts of "
+			"it: %s",
+			alike->run->name, here.count, here.count == 1 ? "" : "s",
+			here.count == 1 ? "has" : "have", list_end(&here));
 	if (!err && there.count)
-		err = pm_join_tell(timed,
-			   "%s alone visited %u path%s, which %s no visits and times "
-			   "here: %s",
-			   alike->run->name, there.count, there.count == 1 ? "" : "s",
-			   there.count == 1 ? "has" : "have", list_end(&there));
+		err = pm_join_tell(
+			timed,
+			"%s alone visited %u path%s, which %s no visits and times "
+			"here: %s",
+			alike->run->name, there.count, there.count == 1 ? "" : "s",
+			there.count == 1 ? "has" : "have", list_end(&there));
 	return err;
 }
 
@@ -179,10 +185,10 @@ static void events_list(const struct pm_alike *alike, const struct pm_snapshot *
 		const struct pm_report_event *event = &alike->model.events[e];
 		bool kept = is_kept(timed, first, event);
 
-		/* The anchor is in every run. */
+		/* The reference event is in every run. */
 		if ((event->user_read || event->syscall_read) &&
-		    (kept || !alike->run->anchor ||
-		     strcmp(event->name, alike->run->anchor) != 0))
+		    (kept || !alike->run->reference ||
+		     strcmp(event->name, alike->run->reference) != 0))
 			list(kept ? taken : dropped, "%s", event->name);
 	}
 }
@@ -195,15 +201,17 @@ static int tell_events(const struct pm_alike *alike, struct pm_snapshot *timed,
 
 	events_list(alike, timed, first, &taken, &dropped);
 	if (taken.count && !alike->run->is_told)
-		err = pm_join_tell(timed, "%s %s of another run, %s%s: visits and times are of this run",
-			   list_end(&taken), taken.count == 1 ? "is" : "are",
-			   alike->run->name,
-			   alike->model.exact
-				   ? ", which was counted exactly by translation"
-				   : "");
+		err = pm_join_tell(
+			timed,
+			"%s %s of another run, %s%s: visits and times are of this run",
+			list_end(&taken), taken.count == 1 ? "is" : "are",
+			alike->run->name,
+			alike->model.exact ? ", which was counted exactly by translation"
+					   : "");
 	if (!err && dropped.count)
-		err = pm_join_tell(timed, "an earlier run counted %s, so that of %s is left out",
-			   list_end(&dropped), alike->run->name);
+		err = pm_join_tell(timed,
+				   "an earlier run counted %s, so that of %s is left out",
+				   list_end(&dropped), alike->run->name);
 	return err;
 }
 
@@ -225,11 +233,11 @@ static int tell_programs(const struct pm_alike *alike, struct pm_snapshot *timed
 			 const struct pm_snapshot *counts)
 {
 	if (strcmp(base_of(timed->header.program), base_of(counts->header.program)) != 0)
-		return pm_join_tell(timed, "%s is of another program: %s", alike->run->name,
-			    counts->header.program);
+		return pm_join_tell(timed, "%s is of another program: %s",
+				    alike->run->name, counts->header.program);
 	if (arguments_differ(timed, counts))
 		return pm_join_tell(timed, "%s is of a run with other arguments",
-			    alike->run->name);
+				    alike->run->name);
 	return 0;
 }
 

@@ -124,7 +124,8 @@ static void counted_drop(const struct pm_snapshot *s, uint32_t runs_before,
 			 struct pm_snapshot_thread *thread)
 {
 	for (uint32_t c = 0; c < thread->plan->counter_count; c++) {
-		const struct perfmon_profile_counter *counter = &thread->plan->counters[c];
+		const struct perfmon_profile_counter *counter =
+			&thread->plan->counters[c];
 
 		if (any_counted(s->threads, s->thread_count, counter) ||
 		    any_counted(s->joined, runs_before, counter))
@@ -197,9 +198,10 @@ static int check(const struct pm_snapshot *timed, const struct pm_snapshot *coun
 				   "first",
 				   name.text);
 	if (timed->tick_ns <= 0)
-		return pm_diag_set(diag, -EINVAL,
-				   "'%s': the profile that it is joined to has no tick rate",
-				   name.text);
+		return pm_diag_set(
+			diag, -EINVAL,
+			"'%s': the profile that it is joined to has no tick rate",
+			name.text);
 	return 0;
 }
 

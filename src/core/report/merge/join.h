@@ -14,12 +14,13 @@
 
 /* Another run. */
 struct pm_join_run {
-	const char *name;   /* what notes call it */
-	bool is_told;	    /* the caller says in a note which events are of it */
-	const char *anchor; /* an event that both runs counted, and that tells whether they were
+	const char *name; /* what notes call it */
+	bool is_told;	  /* the caller says in a note which events are of it */
+	const char *
+		reference; /* an event that both runs counted, and that tells whether they were
 			     * alike; NULL: visits alone tell */
-	double tolerance;   /* the anchor's values may differ by this part of the larger one, */
-	double allowance;   /* and by so much a visit, those of nested regions included */
+	double tolerance; /* the reference's values may differ by this part of the larger one, */
+	double allowance; /* and by so much a visit, those of nested regions included */
 };
 
 /*

@@ -65,7 +65,8 @@ struct pm_report_metric {
 	/* The columns of its inputs; PM_NO_EVENT: no event. If some thread counted only a
 	 * part of these, they are columns beyond event_count, without that thread. */
 	uint32_t events[PM_METRIC_INPUTS];
-	uint32_t base; /* the first event of the report's own threads: times and visits are those of its counts;
+	uint32_t
+		base; /* the first event of the report's own threads: times and visits are those of its counts;
 			* PM_NO_EVENT: of the node */
 	/* The formula that stands in the same column for other regions, by its place in `metrics`;
 	 * 0: none. */

@@ -147,8 +147,7 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 		tree->counts[e].marks |= of->counts[e].marks;
 
 		for (uint32_t n = 1; n < of->node_count; n++)
-			all &= of->nodes[n].parent ||
-			       tree->model->events[e].joined ||
+			all &= of->nodes[n].parent || tree->model->events[e].joined ||
 			       of->counts[n * events + e].threads >= of->nodes[n].threads;
 		if (tree->counts[e].threads)
 			tree->counts[e].threads = all ? root->threads : 1;

@@ -24,7 +24,7 @@ struct pm_report_count {
 	double running_ns; /* and of that on the hardware */
 	double squares;
 	uint32_t marks; /* PM_MARK_ bits, of an event of another run */
-	bool largest; /* the sum is the largest of its parts: pm_report_is_largest() */
+	bool largest;	/* the sum is the largest of its parts: pm_report_is_largest() */
 };
 
 #define PM_NODE_VISIT_SUMS (14 + PERFMON_PROFILE_BINS)

@@ -37,8 +37,7 @@ static uint32_t marks_of(const struct pm_snapshot_thread *thread,
 }
 
 /* Gives the marks of NODE to the events that THREAD counted, in COUNTS. */
-static void marks_add(const struct pm_report_model *model,
-		      struct pm_report_count *counts,
+static void marks_add(const struct pm_report_model *model, struct pm_report_count *counts,
 		      const struct pm_snapshot_thread *thread,
 		      const struct perfmon_profile_node *node)
 {
@@ -73,13 +72,14 @@ int pm_tree_joined_add(struct pm_tree_build *build,
 {
 	const struct pm_report_model *model = build->tree->model;
 	/* No column of metrics alone has counts of another run. */
-	bool *whole = calloc(model->column_count - model->event_count + 1,
-			     sizeof(*whole));
+	bool *whole =
+		calloc(model->column_count - model->event_count + 1, sizeof(*whole));
 	int err = whole ? 0 : -ENOMEM;
 
 	map[1] = 0;
 	if (!err && thread->node_count)
-		marks_add(model, build->tree->counts, thread, pm_snapshot_node(thread, 1));
+		marks_add(model, build->tree->counts, thread,
+			  pm_snapshot_node(thread, 1));
 	for (uint32_t n = 2; !err && n <= thread->node_count; n++) {
 		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 		uint32_t number;

@@ -179,7 +179,8 @@ static void add_outer(const struct pm_tree_place *place, double inside, double a
 	place->around->outer_ticks += around - inside;
 }
 
-static void node_add(const struct pm_report_model *model, const struct pm_tree_place *place,
+static void node_add(const struct pm_report_model *model,
+		     const struct pm_tree_place *place,
 		     const struct pm_snapshot_thread *thread,
 		     const struct perfmon_profile_node *from)
 {

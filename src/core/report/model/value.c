@@ -87,7 +87,8 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 		return v;
 	}
 	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
-	if ((!c.measured && !(c.sum && (e->joined ? c.time_ns > 0 : n->time_ticks > 0))) ||
+	if ((!c.measured &&
+	     !(c.sum && (e->joined ? c.time_ns > 0 : n->time_ticks > 0))) ||
 	    (!c.sum && (e->kernel_only || v.coverage < CLOCKS_APART))) {
 		v.state = PM_NOT_COUNTED;
 		return v;
