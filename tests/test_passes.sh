@@ -43,7 +43,7 @@ left_nothing() { ! ls -d "${TMPDIR:-/tmp}"/.perfmon-passes-* "$here"/.perfmon-pa
 
 try "needs events" run_says 2 "expects the events to count: -e EVENTS" run --passes "$work"
 try "quotes an unknown event" run_says 2 "'cycels'" run --passes -e cycels "$work"
-try "refuses sets, which take turns" run_says 2 "has event sets" run --passes -e 'page-faults;task-clock' "$work"
+try "refuses event sets" run_says 2 "has event sets" run --passes -e 'page-faults;task-clock' "$work"
 try "refuses --exact, which needs no passes" run_says 2 "--exact counts all its events in one run" \
 	run --passes --exact -e loads "$work"
 try "refuses a name of several profiles" run_says 2 "expects a path without %" \

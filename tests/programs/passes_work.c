@@ -12,7 +12,7 @@
 
 #include <perfmon/region.h>
 
-#define TOUCHED ((volatile uint64_t *)0x30000000)
+#define TOUCHED ((uint64_t *)0x30000000)
 #define STEPS	200000
 
 /* Returns how often FILE was named so far, from 1. */
@@ -34,8 +34,8 @@ int main(int argc, char **argv)
 {
 	unsigned long steps = STEPS * (argc > 1 ? 1ul << (run_of(argv[1]) - 1) : 1);
 
-	if (mmap((void *)TOUCHED, 4096, PROT_READ | PROT_WRITE,
-		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != (void *)TOUCHED)
+	if (mmap(TOUCHED, 4096, PROT_READ | PROT_WRITE,
+		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != TOUCHED)
 		return 2;
 	for (int visit = 0; visit < 4; visit++) {
 		PERFMON_REGION_BEGIN("calc");
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 		PERFMON_REGION_END("calc");
 		PERFMON_REGION_BEGIN("touch");
 		for (uint64_t i = 0; i < 1000; i++)
-			*TOUCHED = i;
+			__atomic_store_n(TOUCHED, i, __ATOMIC_RELAXED);
 		PERFMON_REGION_END("touch");
 		PERFMON_REGION_BEGIN("calls");
 		for (int i = 0; i < 500; i++)
