@@ -77,6 +77,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/counters/group.c src/core/counters/group.h src/core/counters/instance.c \
 	src/core/counters/instance.h src/core/counters/recovery.c src/core/counters/user_mode.c \
 	src/core/counters/user_mode.h \
+	src/core/packages/packages.c src/core/packages/packages.h \
 	src/core/info/free.c src/core/info/info.c src/core/info/info.h src/core/info/try.c \
 	src/core/profile/affinity.c src/core/profile/affinity.h src/core/profile/copies.c \
 	src/core/profile/copies.h src/core/profile/file.c src/core/profile/file.h src/core/profile/memory.c \
@@ -123,7 +124,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/filter.c src/core/regions/filter.h \
 	src/core/regions/handed.c src/core/regions/handed.h \
 	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \
-	src/core/regions/overlap.c src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h src/core/regions/quantity.c \
+	src/core/regions/overlap.c src/core/regions/package.c src/core/regions/package.h src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h src/core/regions/quantity.c \
 	src/core/regions/recycle.c src/core/regions/recycle.h src/core/regions/regions.h \
 	src/core/regions/run_note.c src/core/regions/run_note.h \
 	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \

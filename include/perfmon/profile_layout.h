@@ -74,7 +74,8 @@ enum perfmon_profile_type {
 	PERFMON_PROFILE_TYPE_TOTALS = 10,
 	PERFMON_PROFILE_TYPE_ARGUMENTS = 11,
 	PERFMON_PROFILE_TYPE_RUN_NOTE = 13,
-	PERFMON_PROFILE_TYPE_JOINED = 14
+	PERFMON_PROFILE_TYPE_JOINED = 14,
+	PERFMON_PROFILE_TYPE_PACKAGES = 15
 };
 
 /* Leads every record. */
@@ -163,6 +164,12 @@ struct perfmon_profile_header {
 	8u /* did not open where it was tried: see error */
 #define PERFMON_PROFILE_COUNTER_EXACT                                                    \
 	16u /* counted by translation (perfmon run --exact): all or none of a plan */
+#define PERFMON_PROFILE_COUNTER_PACKAGE                                                  \
+	32u /* counts for packages: read once for all threads. A node's sum is of the time  \
+	       in which some thread had a visit open; it stands in the thread that ended  \
+	       the last of them, and that of all regions in node number 1 */
+#define PERFMON_PROFILE_COUNTER_MACHINE                                                  \
+	64u /* with the flag above: of the whole machine, or its packages are not known */
 
 /* Which parts of a cost have been measured. */
 #define PERFMON_PROFILE_COST_USER    1u
@@ -278,6 +285,18 @@ struct perfmon_profile_totals {
 	PERFMON_PROFILE_TAIL_(uint64_t total[];) /* one per counter */
 };
 
+/*
+ * The packages whose events a plan has (PERFMON_PROFILE_COUNTER_PACKAGE), and the CPU time
+ * there since the first region. The times are written at each report and at the program's
+ * end; before, both are 0.
+ */
+struct perfmon_profile_packages {
+	struct perfmon_profile_record record;
+	uint64_t own_ns;  /* of this process */
+	uint64_t busy_ns; /* of all processes; 0: not known */
+	char place[48];	  /* "packages 0-1", "" if they are not known */
+};
+
 /* In flags of struct perfmon_profile_arguments: the rest was left out. */
 #define PERFMON_PROFILE_ARGUMENTS_CUT 1u
 #define PERFMON_PROFILE_ARGUMENTS_MAX 4096
@@ -370,7 +389,9 @@ struct perfmon_profile_thread {
 struct perfmon_profile_count {
 	uint64_t sum;	  /* over measured visits (see struct perfmon_profile_stride) */
 	uint64_t lost_ns; /* time in those visits in which it was not on the hardware */
-	double squares;	  /* sum of squares, while a stride is on */
+	/* The sum of squares, while a stride is on. With PERFMON_PROFILE_COUNTER_PACKAGE: the ns
+	 * that SUM is of. */
+	double squares;
 };
 
 /* In flags, of a sum over threads: the stride of some of them measured no visit. How far

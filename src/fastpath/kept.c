@@ -52,8 +52,17 @@ struct pm_region_calls pm_region_kept = {begin_first, end_first};
 #define FIRST_BEGIN ENTERED(begin_first)
 #define FIRST_END   ENTERED(end_first)
 
+ENTRY(pm_kept_begin_ordinary)
+ENTRY(pm_kept_end_ordinary)
+
 static struct pm_region_calls choose(uint32_t counters, int plain, int stride)
 {
+	if (pm_region_is_surrounded) {
+		PM_PUT(pm_region_kept.begin, pm_kept_begin_ordinary);
+		PM_PUT(pm_region_kept.end, pm_kept_end_ordinary);
+		return (struct pm_region_calls){ENTERED(pm_kept_begin_ordinary),
+						ENTERED(pm_kept_end_ordinary)};
+	}
 	struct pm_region_calls calls = form_for(counters, plain, stride);
 
 	PM_PUT(pm_region_kept.begin, calls.begin);

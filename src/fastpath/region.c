@@ -24,10 +24,28 @@ void pm_region_end_ordinary(struct perfmon_region *region)
 }
 #endif
 
+int pm_region_is_surrounded;
+static struct pm_region_calls surround, *surrounded;
+
+void pm_region_calls_surround(void (*begins)(struct perfmon_region *),
+			      void (*ends)(struct perfmon_region *),
+			      struct pm_region_calls *form)
+{
+	surround.begin = begins;
+	surround.end = ends;
+	surrounded = form;
+	pm_region_is_surrounded = 1;
+}
+
 void pm_region_calls_arm(uint32_t counters, int plain, int stride)
 {
 	struct pm_region_calls calls = form_for(counters, plain, stride);
 
+	if (pm_region_is_surrounded) {
+		PM_PUT(surrounded->begin, calls.begin);
+		PM_PUT(surrounded->end, calls.end);
+		calls = surround;
+	}
 	PM_PUT(pm_region_ordinary.begin, calls.begin);
 	PM_PUT(pm_region_ordinary.end, calls.end);
 	__atomic_store_n(&perfmon_region_begin_armed, calls.begin, __ATOMIC_RELEASE);

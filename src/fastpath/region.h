@@ -38,6 +38,14 @@ void pm_region_end_ordinary(struct perfmon_region *region);
  */
 void pm_region_calls_arm(uint32_t counters, int plain, int stride);
 
+/* Lets BEGIN and END be these two from the next pm_region_calls_arm() on, which call *FORM: what it
+ * would have chosen. They are not specialised, and not called where registers are kept but through
+ * pm_kept_begin_ordinary(). Never reset. */
+void pm_region_calls_surround(void (*begins)(struct perfmon_region *),
+			      void (*ends)(struct perfmon_region *),
+			      struct pm_region_calls *form);
+extern int pm_region_is_surrounded __attribute__((visibility("hidden")));
+
 /* Lets BEGIN and END do nothing from now on. */
 void pm_region_calls_disarm(void);
 

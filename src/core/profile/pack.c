@@ -185,6 +185,21 @@ static int pack_totals(struct pm_bytes *pack, const struct pm_snapshot *s)
 	return 0;
 }
 
+static int pack_packages(struct pm_bytes *pack, const struct pm_snapshot *s)
+{
+	struct perfmon_profile_packages *packages;
+
+	if (!s->packages.record.size)
+		return 0;
+	packages = record(pack, PERFMON_PROFILE_TYPE_PACKAGES, sizeof(*packages));
+	if (!packages)
+		return -ENOMEM;
+	packages->own_ns = s->packages.own_ns;
+	packages->busy_ns = s->packages.busy_ns;
+	memcpy(packages->place, s->packages.place, sizeof(packages->place));
+	return 0;
+}
+
 static int pack_thread(struct pm_bytes *pack, const struct pm_snapshot_thread *from,
 		       enum perfmon_profile_type type)
 {
@@ -240,6 +255,7 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 		header->private_from = header->private_error = 0;
 		header->lacking = 0;
 		err = pack_plans(&pack, s) ?: pack_totals(&pack, s)
+		      ?: pack_packages(&pack, s)
 		      ?: pack_machine(&pack, &s->kinds) ?: pack_arguments(&pack, s)
 		      ?: pack_run_notes(&pack, s->run_notes)
 		      ?: pack_names(&pack, s);

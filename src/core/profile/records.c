@@ -129,6 +129,10 @@ int pm_walk_find(struct pm_walk *walk)
 			if (!walk->machine)
 				walk->machine = at;
 			break;
+		case PERFMON_PROFILE_TYPE_PACKAGES:
+			if (!walk->packages)
+				walk->packages = at;
+			break;
 		case PERFMON_PROFILE_TYPE_ARGUMENTS:
 			if (!walk->arguments)
 				walk->arguments = at;
@@ -581,4 +585,19 @@ void pm_walk_totals(struct pm_walk *walk)
 		for (uint32_t c = 0; c < totals.counters; c++)
 			s->has_totals |= s->totals[c] != 0;
 	}
+}
+
+void pm_walk_packages(struct pm_walk *walk)
+{
+	struct perfmon_profile_packages *to = &walk->s->packages;
+
+	if (!walk->packages)
+		return;
+	if (pm_walk_record_size(walk, walk->packages) < sizeof(*to)) {
+		pm_snapshot_problem(walk->s, "the profile has bad packages at byte %llu",
+				    (unsigned long long)walk->packages);
+		return;
+	}
+	pm_walk_copy(to, walk->base + walk->packages, sizeof(*to));
+	to->place[sizeof(to->place) - 1] = '\0';
 }

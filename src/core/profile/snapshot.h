@@ -76,6 +76,7 @@ struct pm_snapshot {
 	uint32_t generation;
 	bool has_totals; /* the totals are the whole process's, by the newest plan */
 	uint64_t totals[PERFMON_PROFILE_COUNTERS_MAX];
+	struct perfmon_profile_packages packages; /* all 0: none is counted */
 	uint32_t plan_count;
 	struct pm_snapshot_plan *plans;
 	uint32_t thread_count;

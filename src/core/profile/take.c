@@ -94,6 +94,7 @@ static int take_all(struct pm_walk *walk)
 		take_header(walk);
 		pm_walk_machine(walk);
 		pm_walk_totals(walk);
+		pm_walk_packages(walk);
 		check_regions(walk->s, walk->s->threads, walk->s->thread_count);
 		check_regions(walk->s, walk->s->joined, walk->s->joined_count);
 		pm_snapshot_set_writer(walk->s, PM_WRITER_UNKNOWN);

@@ -27,7 +27,7 @@ struct pm_walk {
 	bool blocked; /* by a bad record: later ones cannot be found */
 	struct pm_walk_list regions, notes, plans, threads, joined, nodes, unmatched,
 		totals, run_notes;
-	uint64_t machine, arguments; /* offset of its first record, or 0 */
+	uint64_t machine, arguments, packages; /* offset of its first record, or 0 */
 	struct pm_snapshot *s;
 };
 
@@ -114,6 +114,7 @@ int pm_walk_regions(struct pm_walk *walk);
 int pm_walk_plans(struct pm_walk *walk);
 void pm_walk_machine(struct pm_walk *walk);
 void pm_walk_totals(struct pm_walk *walk);
+void pm_walk_packages(struct pm_walk *walk);
 int pm_walk_arguments(struct pm_walk *walk);
 int pm_walk_run_notes(struct pm_walk *walk);
 int pm_walk_threads(struct pm_walk *walk);

@@ -31,6 +31,9 @@ static struct {
 	const struct perfmon_profile_plan *plan;
 } totals;
 
+/* NULL: no event of a package is counted. */
+static struct perfmon_profile_packages *packages;
+
 /* The profile of the process that forked this one. */
 static struct {
 	uint32_t pid, image;
@@ -90,6 +93,7 @@ static int begin(int fd, uint64_t allocated)
 	}
 	notes.count = 0;
 	totals.record = NULL;
+	packages = NULL;
 	if (pm_profile_reserve(PERFMON_PROFILE_TYPE_HEADER,
 			       sizeof(struct perfmon_profile_header)))
 		return 0;
@@ -191,6 +195,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 void pm_profile_forget(void)
 {
 	totals.record = NULL;
+	packages = NULL;
 	pm_memory_leave();
 	pm_profile_memory.place.path[0] = '\0';
 }
@@ -343,6 +348,23 @@ void pm_profile_totals_renew(void)
 		__atomic_store_n(&totals.record->total[i],
 				 all[totals.plan->counter[i].config[0]],
 				 __ATOMIC_RELAXED);
+}
+
+void pm_profile_packages(const char *place)
+{
+	packages = pm_profile_reserve(PERFMON_PROFILE_TYPE_PACKAGES, sizeof(*packages));
+	if (!packages)
+		return;
+	memcpy(packages->place, place, strnlen(place, sizeof(packages->place) - 1));
+	pm_profile_publish();
+}
+
+void pm_profile_packages_time(uint64_t own_ns, uint64_t busy_ns)
+{
+	if (!packages)
+		return;
+	__atomic_store_n(&packages->own_ns, own_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&packages->busy_ns, busy_ns, __ATOMIC_RELAXED);
 }
 
 void pm_profile_clock_renew(void)

@@ -54,6 +54,11 @@ int pm_profile_run_note(const struct pm_run_note *note);
 void pm_profile_totals(const struct perfmon_profile_plan *plan);
 void pm_profile_totals_renew(void);
 
+/* Adds the record of the packages whose events are counted, at PLACE; the second call stores the
+ * CPU time there. Once per profile. */
+void pm_profile_packages(const char *place);
+void pm_profile_packages_time(uint64_t own_ns, uint64_t busy_ns);
+
 /* Reads both clocks again, for the conversion of ticks. */
 void pm_profile_clock_renew(void);
 

@@ -229,8 +229,9 @@ PM_EXPORT int perfmon_region_read(const char *name,
 	id = pm_region_id(region->key);
 	record = block->thread->record;
 	sum.counters = block->columns;
+	/* What counts for packages is no thread's. */
 	for (i = 0; i < sum.counters; i++)
-		sums[i].status = status_of(PM_GET(record->status[i]));
+		sums[i].status = status_of(i < block->counters ? PM_GET(record->status[i]) : 0);
 	for (number = 2; number <= record->node_count; number++) {
 		const struct perfmon_profile_node *node = pm_thread_node(record, number);
 
@@ -242,7 +243,7 @@ PM_EXPORT int perfmon_region_read(const char *name,
 		if (inside_itself(record, node))
 			continue;
 		ticks += (double)node->time_ticks;
-		for (i = 0; i < sum.counters; i++) {
+		for (i = 0; i < block->counters; i++) {
 			sums[i].value += node->count[i].sum;
 			sums[i].status = status_with(sums[i].status, node, i);
 		}

@@ -70,6 +70,8 @@ __attribute__((destructor)) static void finish(void)
 			pm_clock_end(header->end_ns);
 		pm_profile_clock_renew();
 		pm_profile_totals_renew();
+		if (pm_regions.renew)
+			pm_regions.renew();
 		pm_stack_run(report_on_stack, NULL);
 	} else if (pm_regions.refused.error) {
 		pm_stack_run(report_on_stack, NULL);

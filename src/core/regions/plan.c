@@ -8,6 +8,7 @@
 #include "core/counters/counters.h"
 #include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
+#include "core/regions/package.h"
 
 /* Returns the descriptor of EVENT in the group of LEADER (-1: none), disabled. */
 static int open_one(const struct pm_event *event, int leader)
@@ -95,10 +96,50 @@ static bool passes(int error)
 	}
 }
 
+/* Opens the events of packages, which stand behind the live ones. */
+static void open_packages(struct pm_region_plan *plan, struct pm_diag *diag)
+{
+	int *errors = &plan->errors[plan->live];
+	const struct pm_options *options = &pm_regions.options;
+	const char *why = NULL;
+
+	if (options->stride_count || options->stride_auto > 0)
+		why = "with PERFMON_STRIDE";
+	if (plan->live && plan->list->events[0].exact)
+		why = "by 'perfmon run --exact'";
+	if (!why) {
+		pm_package_open(errors, diag);
+		return;
+	}
+	for (uint32_t i = 0; i < plan->packages; i++)
+		errors[i] = -EOPNOTSUPP;
+	if (!diag->error)
+		pm_diag_set(diag, -EOPNOTSUPP,
+			    "event '%s' counts for packages, which is not possible %s: "
+			    "run the program again without it",
+			    plan->list->events[plan->live].name, why);
+}
+
+/* Moves the events of packages behind all others, and returns their number. */
+static uint32_t part_packages(struct pm_event *events, uint32_t count)
+{
+	struct pm_event apart[PERFMON_PROFILE_COUNTERS_MAX];
+	uint32_t n = 0, kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (events[i].uncore)
+			apart[n++] = events[i];
+		else
+			events[kept++] = events[i];
+	}
+	memcpy(&events[kept], apart, n * sizeof(*apart));
+	return n;
+}
+
 /*
  * Moves the events that the kernel refuses behind those that may open. No thread opens
- * them again, and no visit tries to read them. *ERRORS gets the errno of each, by its new
- * place.
+ * them again, and no visit tries to read them. Between the two stand the events of packages.
+ * *ERRORS gets the errno of each, by its new place.
  */
 static void refuse(struct pm_region_plan *plan, int *errors)
 {
@@ -106,12 +147,14 @@ static void refuse(struct pm_region_plan *plan, int *errors)
 		*events = plan->list->events;
 	struct pm_diag diag = {0};
 	char text[1200];
-	uint32_t i, count = 0;
+	uint32_t i, count = 0, threads;
 
-	for (i = 0; i < plan->count; i++) {
+	plan->packages = part_packages(events, plan->count);
+	threads = plan->count - plan->packages;
+	for (i = 0; i < threads; i++) {
 		const struct pm_event *slots =
 			events[i].topdown == PM_TOPDOWN_METRIC
-				? pm_event_slots(events, plan->count, &events[i])
+				? pm_event_slots(events, threads, &events[i])
 				: NULL;
 		int err = opens(&events[i], slots, &diag);
 
@@ -122,9 +165,13 @@ static void refuse(struct pm_region_plan *plan, int *errors)
 		errors[count] = err;
 		refused[count++] = events[i];
 	}
-	memcpy(&events[plan->live], refused, count * sizeof(*refused));
-	memmove(&errors[plan->live], errors, count * sizeof(*errors));
-	if (!count)
+	memmove(&events[plan->live], &events[threads], plan->packages * sizeof(*events));
+	threads = plan->live + plan->packages;
+	memcpy(&events[threads], refused, count * sizeof(*refused));
+	memmove(&errors[threads], errors, count * sizeof(*errors));
+	if (plan->packages)
+		open_packages(plan, &diag);
+	if (!diag.error)
 		return;
 	snprintf(text, sizeof(text), "%s", diag.text);
 	pm_profile_note(text);
@@ -138,7 +185,16 @@ static void copy(char *to, size_t size, const char *from)
 	to[length] = '\0';
 }
 
-void pm_region_plan_record(struct pm_region_plan *plan)
+/* Returns the flags of event I of PLAN that is counted for packages. */
+static uint32_t package_flags(const struct pm_region_plan *plan, uint32_t i)
+{
+	if (i < plan->live || i >= plan->live + plan->packages)
+		return 0;
+	return PERFMON_PROFILE_COUNTER_PACKAGE |
+	       (pm_package_is_machine(i) ? PERFMON_PROFILE_COUNTER_MACHINE : 0);
+}
+
+static void record_plan(struct pm_region_plan *plan)
 {
 	struct perfmon_profile_plan *record;
 	uint32_t i;
@@ -169,10 +225,11 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 			(event->hardware ? PERFMON_PROFILE_COUNTER_HARDWARE : 0) |
 			(pm_event_is_blind(event) ? PERFMON_PROFILE_COUNTER_KERNEL_ONLY
 						  : 0) |
-			(event->exact ? PERFMON_PROFILE_COUNTER_EXACT : 0);
+			(event->exact ? PERFMON_PROFILE_COUNTER_EXACT : 0) |
+			package_flags(plan, i);
 		counter->logical = event->logical;
 		counter->cost = plan->cost[i];
-		if (i >= plan->live) {
+		if (i >= plan->live && plan->errors[i]) {
 			counter->error = plan->errors[i];
 			counter->flags |= PERFMON_PROFILE_COUNTER_REFUSED;
 		}
@@ -181,6 +238,19 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 	plan->record = record;
 	if (plan->live && plan->list->events[0].exact)
 		pm_profile_totals(record);
+	if (plan->packages)
+		pm_package_begin();
+}
+
+void pm_region_plan_again(struct pm_region_plan *plan)
+{
+	struct pm_diag diag = {0};
+
+	if (plan->packages)
+		open_packages(plan, &diag);
+	if (diag.error)
+		pm_profile_note(diag.text);
+	record_plan(plan);
 }
 
 #define EXACT "'perfmon run --exact' counts instructions on any machine"
@@ -302,7 +372,7 @@ void pm_region_plan_make(struct pm_region_plan *plan, const struct pm_options *o
 	}
 	refuse(plan, plan->errors);
 record:
-	pm_region_plan_record(plan);
+	record_plan(plan);
 	for (i = 0; i < plan->count; i++)
 		pm_regions_debug("perfmon: counting %s on PMU %s",
 				 plan->list->events[i].name, plan->list->events[i].pmu);

@@ -10,7 +10,8 @@
  * a plan, perhaps without events. The caller holds PM_LOCK_REGIONS. */
 void pm_region_plan_make(struct pm_region_plan *plan, const struct pm_options *options);
 
-/* Writes the record of an existing plan into a new profile (a forked child's). */
-void pm_region_plan_record(struct pm_region_plan *plan);
+/* Writes the record of an existing plan into a new profile (a forked child's), after it has opened
+ * the events of packages again. */
+void pm_region_plan_again(struct pm_region_plan *plan);
 
 #endif

@@ -18,6 +18,7 @@
 #include "core/regions/exit.h"
 #include "core/regions/filter.h"
 #include "core/regions/names.h"
+#include "core/regions/package.h"
 #include "core/regions/plan.h"
 #include "core/regions/recycle.h"
 #include "core/regions/registry.h"
@@ -45,6 +46,8 @@ static void publish(void)
 	pm_regions.was_armed = pm_regions.was_armed || !disarms;
 	if (pm_regions.phase != PM_REGIONS_READY)
 		return;
+	if (disarms)
+		pm_package_disarm();
 	if (disarms)
 		pm_region_calls_disarm();
 	else
@@ -107,7 +110,7 @@ static int make_ready_here(void)
 			 pm_clock.monotonic ? "CLOCK_MONOTONIC"
 					    : "the timestamp counter");
 	if (configured) {
-		pm_region_plan_record(&pm_regions.plan);
+		pm_region_plan_again(&pm_regions.plan);
 		pm_registry_each_region(pm_region_record_name);
 	} else {
 		pm_region_plan_make(&pm_regions.plan, &pm_regions.options);
@@ -261,6 +264,7 @@ static void in_child(bool prepared)
 	}
 	pm_profile_forget();
 	pm_aggregate_forget();
+	pm_package_forget();
 	pm_unmatched_forget();
 	pm_recycle_forget();
 	pm_tasks_forget();

@@ -154,6 +154,8 @@ int pm_regions_snapshot(struct pm_snapshot **out, struct pm_diag *diag)
 	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
 		return pm_diag_set(diag, -ENOENT,
 				   "this process has not used a region yet");
+	if (pm_regions.renew)
+		pm_regions.renew();
 	err = pm_profile_snapshot(out, diag);
 	/* If threads end all the time, a walk may never find a quiet moment. The lock
 	 * makes one. */

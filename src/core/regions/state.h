@@ -29,8 +29,9 @@ struct pm_region_plan {
 	struct pm_event_list *list;
 	uint32_t count; /* events of list that have a column, from its first */
 	uint32_t live;	/* of these, those that may open: no thread opens the others */
+	uint32_t packages; /* of the others, the first ones: package.h */
 	int errors
-		/* the errors of those that are not live */
+		/* the errors of those that are not live; 0: of a package, and open */
 		[PERFMON_PROFILE_COUNTERS_MAX];
 	struct perfmon_profile_cost time; /* of a visit, once it was measured */
 	struct perfmon_profile_cost cost[PERFMON_PROFILE_COUNTERS_MAX];
@@ -52,6 +53,8 @@ struct pm_regions {
 	/* Lets the calling thread continue below the path NUMBER of handed.h; set with the first
 	 * token. A program without tokens does not need that code. */
 	int (*adopt)(uint64_t number);
+	/* Writes to the profile what is known at the end of reading; NULL: there is nothing. */
+	void (*renew)(void);
 };
 
 /* How a used region asks for a report at exit: see PERFMON_QUIET in perfmon/region.h. */

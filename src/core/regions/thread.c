@@ -12,6 +12,7 @@
 #include "core/kernel/locks.h"
 #include "core/profile/profile.h"
 #include "core/regions/aggregate.h"
+#include "core/regions/package.h"
 #include "core/regions/paths.h"
 #include "core/regions/recycle.h"
 #include "core/regions/state.h"
@@ -297,7 +298,8 @@ static void record_counters(struct pm_thread *thread)
 		}
 	}
 	for (; i < thread->block->columns; i++)
-		PM_PUT(thread->record->status[i], plan->counter[i].error);
+		PM_PUT(thread->record->status[i],
+		       plan->counter[i].error ?: PERFMON_PROFILE_COUNTER_STATUS_SYSCALL);
 }
 
 /* Opens the plan's events on the calling thread and starts them. A refused event gets a
@@ -382,6 +384,7 @@ static void leave(void *unused)
 	pm_thread_block = &pm_thread_block_none;
 	record = thread->record;
 	times_ended++;
+	pm_package_leave(thread);
 	pm_aggregate_thread(thread, may_have_moved(thread));
 	/* This comes first: a child that is forked meanwhile still finds the descriptors
 	 * and closes its own. */
@@ -487,6 +490,7 @@ void pm_thread_forget(struct pm_thread *thread)
 	if (pm_regions.plan.live)
 		pm_instance_forget(thread->instance);
 	free_entries(thread);
+	pm_package_forget_thread(thread);
 	if (thread->block == pm_thread_block) {
 		pm_thread_block = &pm_thread_block_none;
 		times_ended = 0;

@@ -64,6 +64,12 @@ static const struct pm_mark {
 	{PM_MARK_SHORT, "*",
 	 "too short: over 1 % of the count, or 10 % of the time, is measuring. Do more "
 	 "work in a visit."},
+	{PM_MARK_COARSE, "|",
+	 "coarse: the counter moves about once a millisecond, and a visit took less than "
+	 "10 ms. The value has a part of what ran before. Do more work in a visit."},
+	{PM_MARK_AT_MOST, "<=",
+	 "at most: threads may have been in several paths of the region at once, and "
+	 "each of these has what was counted then."},
 	{PM_MARK_ERRATUM, "#",
 	 "this CPU is known to miscount the event. Use another event."},
 	{PM_MARK_IMPLAUSIBLE, "^",

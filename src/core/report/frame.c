@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/packages/packages.h"
 #include "core/report/formats.h"
 #include "core/report/model/times.h"
 #include "core/report/model/value.h"
@@ -125,6 +126,34 @@ static void head_bias(const struct pm_report_event *event, const char *between,
 		pm_out_format(out, ", %llu if read by read(2)", call);
 }
 
+/* Whose the counts of EVENT are. */
+static void head_package(const struct pm_report *report,
+			 const struct pm_report_event *event, struct pm_out *out)
+{
+	const struct perfmon_profile_packages *packages = &report->snapshot->packages;
+	bool machine = event->first->flags & PERFMON_PROFILE_COUNTER_MACHINE;
+	char text[96];
+
+	pm_out_text(out, ": ");
+	pm_out_plain(out, event->first->unit[0] ? event->first->unit : "count", 0);
+	pm_out_text(out, " of ");
+	if (report->options->merge) {
+		pm_out_text(out, "packages, by the first process of each host alone");
+	} else {
+		pm_packages_who_text(pm_packages_who(machine, packages->own_ns,
+						     packages->busy_ns),
+				     packages->own_ns, packages->busy_ns, text,
+				     sizeof(text));
+		pm_out_text(out, machine	      ? "the machine"
+				 : packages->place[0] ? packages->place
+						      : "packages");
+		pm_out_format(out, " while a thread was in the region, %s", text);
+	}
+	if (event->is_energy)
+		pm_out_text(out, "; moves about every 1 ms");
+	pm_out_text(out, "\n");
+}
+
 static void head_event(const struct pm_report *report,
 		       const struct pm_report_event *event, struct pm_out *out)
 {
@@ -141,6 +170,10 @@ static void head_event(const struct pm_report *report,
 	}
 	if (event->quantity) {
 		pm_out_text(out, ": said by the program\n");
+		return;
+	}
+	if (event->package) {
+		head_package(report, event, out);
 		return;
 	}
 	if (event->parts > 1) {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/packages/packages.h"
 #include "core/report/formats.h"
 #include "core/report/model/times.h"
 #include "core/report/model/value.h"
@@ -216,6 +217,27 @@ static void put_erratum(struct pm_json *j, const struct pm_erratum *erratum)
 	pm_json_close(j, "}");
 }
 
+/* Whom the counts of a package belong to. */
+static void put_package(struct pm_json *j, const struct pm_report *report,
+			const struct pm_report_event *event)
+{
+	const struct perfmon_profile_packages *packages = &report->snapshot->packages;
+	bool machine = event->first->flags & PERFMON_PROFILE_COUNTER_MACHINE;
+	bool one = !report->options->merge;
+	enum pm_packages_who who = pm_packages_who(machine, packages->own_ns,
+						   packages->busy_ns);
+
+	if (!pm_json_begin_known(j, "package", event->package ? event : NULL))
+		return;
+	pm_json_text(j, "place", packages->place, one && packages->place[0]);
+	pm_json_string(j, "attribution",
+		       one ? pm_packages_who_name(who) : "one process a host");
+	pm_json_known(j, "own_cpu_ns", packages->own_ns, one && packages->busy_ns);
+	pm_json_known(j, "busy_cpu_ns", packages->busy_ns, one && packages->busy_ns);
+	pm_json_known(j, "resolution_ns", PM_PACKAGES_ENERGY_NS, event->is_energy);
+	pm_json_close(j, "}");
+}
+
 static void put_events(struct pm_json *j, const struct pm_report *report)
 {
 	const struct pm_report_model *model = report->model;
@@ -237,6 +259,7 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 				     : "last",
 			     event->quantity);
 		pm_json_bool(j, "kernel_only", event->kernel_only);
+		put_package(j, report, event);
 		pm_json_bool(j, "refused", event->refused == event->parts);
 		pm_json_string(j, "read",
 			       event->user_read && event->syscall_read ? "both"

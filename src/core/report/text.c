@@ -153,7 +153,10 @@ static void least_fill_event(struct values *values, uint32_t e)
 		least[n * events] = n ? value.value : fmax(most, inside);
 		if (tree->flat)
 			value.value = fmin(value.value, (double)value.sum);
-		if (n)
+		if (n && tree->model->events[e].package)
+			least[node->parent * events] =
+				fmax(least[node->parent * events], value.value);
+		else if (n)
 			least[node->parent * events] += value.value;
 	}
 }

@@ -291,7 +291,29 @@ static void totals_add(struct pm_merge *merge, const struct pm_snapshot *snapsho
 struct adding {
 	uint32_t *regions; /* the sum's ids of its regions */
 	double tick_ns;
+	bool packages; /* also those of packages */
 };
+
+/*
+ * What processes of one host count for its packages is the same, so the sum has that of one process
+ * a host. Returns whether MERGE has none of the boot ID so far, and with ENTER notes that it has.
+ */
+static bool packages_take(struct pm_merge *merge, const char *id, bool enter)
+{
+	/* Whether two of these are one host is not known. */
+	if (!id[0])
+		return !merge->sum->packages.record.size;
+	for (uint32_t b = 0; b < merge->boot_count; b++) {
+		struct pm_merge_boot *boot = &merge->boots[b];
+
+		if (strcmp(boot->id, id) != 0)
+			continue;
+		if (boot->packages)
+			return false;
+		boot->packages = enter;
+	}
+	return true;
+}
 
 /* Returns how long a tick of SNAPSHOT is, in ns; 0: not known. */
 static double tick_of(const struct pm_merge *merge, const struct pm_snapshot *snapshot)
@@ -346,10 +368,13 @@ static int sum_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		merge->any_threads = true;
 		merge->exact = pm_report_is_exact(snapshot);
 	}
+	if (adding->packages)
+		merge->sum->packages.record.size = snapshot->packages.record.size;
 	err = regions_add(merge, snapshot, adding->regions);
 	if (!err)
 		err = pm_merge_nodes(merge, snapshot, adding->regions,
-				     adding->tick_ns / merge->sum->tick_ns);
+				     adding->tick_ns / merge->sum->tick_ns,
+				     adding->packages);
 	if (!err)
 		totals_add(merge, snapshot);
 	return err;
@@ -376,6 +401,8 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		return err;
 	err = boot_get(merge, snapshot->header.boot_id, snapshot->header.clock,
 		       snapshot->tick_ns, snapshot->tick_error);
+	adding.packages = snapshot->packages.record.size &&
+			  packages_take(merge, snapshot->header.boot_id, true);
 	if (!err)
 		err = sum_add(merge, snapshot, end_ns, &adding);
 	if (!err)
@@ -400,6 +427,13 @@ int pm_merge_join(struct pm_merge *merge, const struct pm_merge *other,
 	for (uint32_t b = 0; !err && b < other->boot_count; b++)
 		err = boot_get(merge, other->boots[b].id, other->boots[b].clock,
 			       other->boots[b].tick_ns, other->boots[b].tick_error);
+	adding.packages = other->sum->packages.record.size != 0;
+	for (uint32_t b = 0; b < other->boot_count; b++)
+		if (other->boots[b].packages)
+			adding.packages &= packages_take(merge, other->boots[b].id, false);
+	for (uint32_t b = 0; adding.packages && b < other->boot_count; b++)
+		if (other->boots[b].packages)
+			packages_take(merge, other->boots[b].id, true);
 	if (!err)
 		err = sum_add(merge, other->sum, other->end_realtime_ns, &adding);
 	if (!err)

@@ -215,6 +215,33 @@ static void record_add(struct pm_snapshot_thread *to, struct pm_snapshot_plan *p
 		cost_least(&plan->time, &from->plan->time, ratio);
 }
 
+/* Adds the first node of FROM to that of the sum's thread T: it has counts of packages alone. */
+static int root_add(struct pm_merge *merge, const struct pm_snapshot_thread *from,
+		    uint32_t t, struct pm_node_part *part)
+{
+	struct perfmon_profile_node *to;
+	int err = from->node_count ? nodes_grow(merge, t, 1) : 0;
+
+	if (err || !from->node_count)
+		return err;
+	part->node = pm_snapshot_node(from, 1);
+	to = pm_snapshot_node(&merge->sum->threads[t], 1);
+	for (uint32_t c = 0; c < part->columns; c++) {
+		add(&to->count[c].sum, part->node->count[c].sum);
+		add(&to->count[c].lost_ns, part->node->count[c].lost_ns);
+		to->count[c].squares += part->node->count[c].squares;
+	}
+	return 0;
+}
+
+/* Takes the events of packages as not opened in THREAD. */
+static void leave_packages(struct pm_snapshot_thread *thread)
+{
+	for (uint32_t c = 0; c < counters_of(thread); c++)
+		if (thread->plan->counters[c].flags & PERFMON_PROFILE_COUNTER_PACKAGE)
+			thread->record.status[c] = -EBUSY;
+}
+
 /* Adds the nodes of the thread FROM; PART has what all nodes of its process have. */
 static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *from,
 		      struct pm_node_part part, const uint32_t *region_map,
@@ -228,7 +255,8 @@ static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *f
 	part.columns = counters_of(from);
 	part.aggregate = from->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 	path_of[1] = 0;
-	for (uint32_t n = 2; n <= from->node_count; n++) {
+	err = root_add(merge, from, t, &part);
+	for (uint32_t n = 2; !err && n <= from->node_count; n++) {
 		struct pm_snapshot_thread *to = &merge->sum->threads[t];
 		uint32_t path, region;
 
@@ -245,12 +273,14 @@ static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *f
 		path_of[n] = path;
 		pm_node_add(pm_snapshot_node(to, path + 1), &part);
 	}
+	if (err)
+		return err;
 	record_add(&merge->sum->threads[t], &merge->sum->plans[t], from, part.ratio);
 	return 0;
 }
 
 int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
-		   const uint32_t *region_map, double ratio)
+		   const uint32_t *region_map, double ratio, bool packages)
 {
 	struct pm_node_part part = {.ratio = ratio};
 	uint32_t most = 0, *path_of;
@@ -270,8 +300,13 @@ int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	path_of = malloc(((size_t)most + 2) * sizeof(*path_of));
 	if (!path_of)
 		return -ENOMEM;
-	for (uint32_t t = 0; !err && t < snapshot->thread_count; t++)
-		err = thread_add(merge, &snapshot->threads[t], part, region_map, path_of);
+	for (uint32_t t = 0; !err && t < snapshot->thread_count; t++) {
+		struct pm_snapshot_thread from = snapshot->threads[t];
+
+		if (!packages)
+			leave_packages(&from);
+		err = thread_add(merge, &from, part, region_map, path_of);
+	}
 	free(path_of);
 	return err;
 }

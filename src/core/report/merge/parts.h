@@ -69,6 +69,7 @@ struct pm_merge_boot {
 	char id[40];
 	uint32_t clock;
 	double tick_ns, tick_error;
+	uint32_t packages; /* a process of it has counted for packages */
 };
 
 /* A merge has so many sets of open events, and bytes for the nodes or the ranges of all
@@ -110,9 +111,9 @@ int pm_merge_number(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 		    uint32_t parent, uint32_t region, uint32_t *number);
 
 /* Adds the nodes of SNAPSHOT's threads to the sum's; a tick of it is RATIO of the
- * sum's. */
+ * sum's. Without PACKAGES events of these are taken as not opened. */
 int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
-		   const uint32_t *region_map, double ratio);
+		   const uint32_t *region_map, double ratio, bool packages);
 /* Gives each thread of the sum all paths that there are so far. */
 int pm_merge_nodes_fill(struct pm_merge *merge);
 /* Completes the sum's events. */

@@ -80,11 +80,17 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 		if (err)
 			break;
 		flat_add(&flat->nodes[number], &tree->nodes[n], nested);
-		for (size_t e = 0; e < events; e++)
-			flat_count_add(&flat->counts[number * events + e],
-				       &own[number * events + e],
-				       &tree->counts[n * events + e],
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *to = &flat->counts[number * events + e];
+			const struct pm_report_count *from = &tree->counts[n * events + e];
+
+			/* Of packages: threads may have been in both paths at once. */
+			to->at_most |= tree->model->events[e].package && !nested &&
+				       tree->threads > 1 && to->time_ns > 0 &&
+				       from->time_ns > 0;
+			flat_count_add(to, &own[number * events + e], from,
 				       &tree->children[n * events + e], nested);
+		}
 	}
 	/* The rest, which is not exclusive, is the children's. */
 	for (uint32_t n = 1; !err && n < flat->node_count; n++) {
@@ -106,6 +112,7 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 	}
 	flat->children = own;
 	flat->flat = true;
+	flat->is_part = tree->is_part;
 	if (!err)
 		pm_tree_root(flat, tree);
 	flat->total_ticks = tree->total_ticks;

@@ -55,6 +55,8 @@ static const struct {
 	 "of those without an operation, slots of cycles without any, per 100 slots"},
 	{"mem_bound_percent [%] = 100 * topdown-mem-bound / slots", "mem-bound%",
 	 "of those that waited, slots that waited for memory, per 100 slots"},
+	{"watts [W] = 1000000000 * power/energy-pkg/ / time_ns", "W",
+	 "Joules of the packages per second in which the region was open"},
 	{"gb_per_s [GB/s] = bytes / time_ns", "GB/s",
 	 "bytes that the program said, per nanosecond of a thread"},
 	{"gflop_per_s [GFLOP/s] = flops / time_ns", "GFLOP/s",

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/packages/packages.h"
+
 /* The column's heading. The parts of a hybrid event differ in their PMU only. */
 static void event_name(struct pm_report_event *event)
 {
@@ -89,6 +91,8 @@ static void event_add(struct pm_report_event *event,
 {
 	event->parts++;
 	event->refused += (counter->flags & PERFMON_PROFILE_COUNTER_REFUSED) != 0;
+	event->package |= (counter->flags & PERFMON_PROFILE_COUNTER_PACKAGE) != 0;
+	event->is_energy = event->package && pm_packages_is_energy(counter->unit);
 	event->kernel_only |= (counter->flags & PERFMON_PROFILE_COUNTER_KERNEL_ONLY) != 0;
 	cost_most(&event->cost, &counter->cost);
 }

@@ -29,6 +29,10 @@ struct pm_report_event {
 	uint32_t refused; /* of these */
 	struct perfmon_profile_cost cost; /* of a visit, the highest of the parts */
 	bool kernel_only;
+	/* Counts for packages: a node's value is that of the time in which any thread had a visit
+	 * of it open. Those of several nodes are parts of a sum only if they were not open at once. */
+	bool package;
+	bool is_energy; /* and moves about every PM_PACKAGES_ENERGY_NS */
 	bool user_read; /* by some thread */
 	bool syscall_read;
 	bool joined; /* counted in another run: its marks are in pm_report_count */

@@ -126,7 +126,7 @@ const char *pm_report_mark_name(uint32_t mark)
 		"torn",	     "mismatched",   "dropped",	   "part_of_threads", "defect",
 		"too_short", "implausible",  "erratum",	   "migrated",	      "sampled",
 		"left_out",  "fraction",     "below_error",
-		"runs_differ"};
+		"runs_differ", "coarse",	   "at_most"};
 
 	for (uint32_t bit = 0; bit < PM_MARKS; bit++)
 		if (mark == 1u << bit)

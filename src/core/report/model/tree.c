@@ -111,6 +111,10 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 	struct pm_report_node *root = &tree->nodes[0];
 	size_t events = tree->model->column_count;
 
+	/* That of a package stands in the root of the threads, and is not the sum of the paths'. */
+	for (size_t e = 0; tree != of && e < events; e++)
+		if (tree->model->events[e].package)
+			pm_tree_count_add(&tree->counts[e], &of->counts[e]);
 	for (uint32_t n = 1; n < of->node_count; n++) {
 		const struct pm_report_node *node = &of->nodes[n];
 
@@ -128,7 +132,8 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 			struct pm_report_count *sum = &tree->counts[e];
 			const struct pm_report_count *count = &of->counts[n * events + e];
 
-			pm_tree_count_add(sum, count);
+			if (!tree->model->events[e].package)
+				pm_tree_count_add(sum, count);
 			/* An open visit has no count yet that this could be subtracted from. */
 			if (tree->model->exact && count->added > (double)count->sum)
 				sum->added -= count->added - (double)count->sum;
@@ -264,6 +269,7 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 	for (uint32_t t = 0; !err && t < joined; t++)
 		err = pm_tree_joined_add(&build, &s->joined[t], map);
 	free(map);
+	tree->is_part = count < s->thread_count;
 	if (!err)
 		mark_inside_mismatch(tree);
 	if (!err)

@@ -25,6 +25,7 @@ struct pm_report_count {
 	double squares;
 	uint32_t marks; /* PM_MARK_ bits, of an event of another run */
 	bool largest;	/* the sum is the largest of its parts: pm_report_is_largest() */
+	bool at_most; /* of a package: parts of the sum may be of the same time */
 };
 
 #define PM_NODE_VISIT_SUMS (14 + PERFMON_PROFILE_BINS)
@@ -85,6 +86,7 @@ struct pm_report_node {
 struct pm_report_tree {
 	const struct pm_report_model *model;
 	bool flat;
+	bool is_part; /* of some of the snapshot's threads */
 	uint32_t node_count; /* nodes[0], the root, included: the sum of all, no region */
 	struct pm_report_node *nodes;	  /* parents before children */
 	struct pm_report_count *counts;	  /* node_count times the model's column_count */

@@ -287,6 +287,26 @@ static struct worth worth_of(const struct pm_snapshot *s,
 	return w;
 }
 
+/* Adds counter C of FROM, of packages. What stands in an adopted path is that of the paths below it. */
+static void package_add(const struct place *place, uint32_t e,
+			const struct perfmon_profile_node *from, uint32_t c,
+			const struct worth *w)
+{
+	struct pm_report_count *count = &place->counts[e];
+	double open_ns = from->count[c].squares;
+
+	pm_tree_add(&count->threads, place->threads);
+	pm_tree_add(&count->measured, w->measured);
+	pm_tree_add(&count->sampled, w->sampled);
+	if (is_adopted(from))
+		return;
+	pm_tree_add(&count->sum, from->count[c].sum);
+	pm_tree_add(&count->lost_ns, from->count[c].lost_ns);
+	count->time_ns += open_ns;
+	count->on_cpu_ns += open_ns;
+	count->running_ns += fmax(0, open_ns - (double)from->count[c].lost_ns);
+}
+
 /* Adds counter C of FROM. FIRST: of the event in this thread, so that parts count their
  * thread once. */
 static void count_add(const struct pm_tree_place *place, uint32_t e,
@@ -352,6 +372,10 @@ void pm_tree_counts_add(const struct pm_report_model *model,
 			if (of[b] == of[c] && seen >> b & 1)
 				first = false;
 		seen |= UINT64_C(1) << c;
+		if (model->events[of[c]].package) {
+			package_add(place, of[c], from, c, &w);
+			continue;
+		}
 		count_add(place, of[c], &model->events[of[c]], from, c, &w, first);
 		for (uint32_t e = model->event_count; e < model->column_count; e++)
 			if (model->events[e].of == of[c] && whole[e - model->event_count])
@@ -402,6 +426,22 @@ static void quantity_add(struct pm_report_tree *tree, uint32_t number,
 			    : 1);
 }
 
+/* Adds what THREAD's first node has: the values of packages while any visit was open. */
+static void root_add(struct pm_report_tree *tree, const struct pm_snapshot_thread *thread)
+{
+	const struct pm_report_model *model = tree->model;
+	struct place place = {.node = tree->nodes, .counts = tree->counts};
+	const struct worth none = {.sampled = 0};
+	const uint32_t *of;
+
+	if (!thread->plan || !thread->node_count)
+		return;
+	of = model->event_of[thread->plan - model->snapshot->plans];
+	for (uint32_t c = 0; c < thread->plan->counter_count; c++)
+		if (model->events[of[c]].package && thread->record.status[c] > 0)
+			package_add(&place, of[c], pm_snapshot_node(thread, 1), c, &none);
+}
+
 /* What the nodes below a node are. */
 #define BELOW_OVERLAPPING 1u
 #define BELOW_VISITS	  2u
@@ -434,6 +474,7 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		whole[i] = pm_report_metric_is_whole(
 			model, model->events[model->event_count + i].only, thread);
 	map[1] = 0;
+	root_add(build->tree, thread);
 	if (!err)
 		below_fill(thread, below);
 	for (uint32_t n = 2; n <= thread->node_count; n++) {

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/packages/packages.h"
+
 /* The times of a counter on the hardware and of its thread on the CPU come from two clocks. A
  * share of less than what these may be apart is none. */
 #define CLOCKS_APART 1e-3
@@ -64,6 +66,49 @@ static uint32_t visit_marks(const struct pm_report_tree *tree,
 	       (n->migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0);
 }
 
+/* From so many steps of the counter on, what lies between two of them is a small part. */
+#define STEPS 10
+
+/* Returns whether NODE's visits are so short that the counter's steps show in their sum. */
+static bool is_coarse(const struct pm_report_tree *tree, uint32_t node)
+{
+	const struct pm_report_node *n = &tree->nodes[node];
+	double mean = n->measured ? (double)n->visit_ticks / (double)n->measured : 0;
+
+	return pm_snapshot_ns(tree->model->snapshot, mean) <
+	       (double)STEPS * PM_PACKAGES_ENERGY_NS;
+}
+
+/*
+ * The value V of EVENT, which counts for packages. That of a part of the threads is not known, and
+ * where several threads ran, what lies in a node alone is not either: the nodes below it may have
+ * been open at once.
+ */
+static struct pm_value package_value(const struct pm_report_tree *tree, uint32_t node,
+				     uint32_t event, bool exclusive, struct pm_value v)
+{
+	const struct pm_report_event *e = &tree->model->events[event];
+	const struct pm_report_node *n = &tree->nodes[node];
+	struct pm_report_count c = pm_report_sums(tree, node, event, exclusive);
+	struct pm_report_count all = pm_report_sums(tree, node, event, false);
+
+	v.marks = node_marks(n) | (n->dropped_counts ? PM_MARK_DROPPED : 0) |
+		  (e->is_energy && is_coarse(tree, node) ? PM_MARK_COARSE : 0) |
+		  (all.at_most ? PM_MARK_AT_MOST : 0);
+	v.coverage = c.time_ns > 0 ? fmin(1, c.running_ns / c.time_ns) : 1;
+	if (tree->is_part || n->is_overlapping ||
+	    (exclusive && tree->threads > 1 && c.time_ns < all.time_ns)) {
+		v.state = PM_NOT_SAID;
+	} else if (all.time_ns <= 0 || (!c.sum && e->is_energy) ||
+		   v.coverage < CLOCKS_APART) {
+		v.state = PM_NOT_COUNTED;
+	} else if (v.coverage < 1 - CLOCKS_APART) {
+		v.marks |= PM_MARK_MULTIPLEXED;
+		v.value /= v.coverage;
+	}
+	return v;
+}
+
 struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node,
 				uint32_t event, bool exclusive)
 {
@@ -81,6 +126,8 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 		v.state = e->quantity ? PM_NOT_SAID : PM_NEVER_OPENED;
 		return v;
 	}
+	if (e->package)
+		return package_value(tree, node, event, exclusive, v);
 	v.marks = e->joined ? c.marks & ~PM_MARK_FALLBACK : node_marks(n);
 	if (e->quantity) {
 		v.coverage = 1;

@@ -34,7 +34,9 @@ enum pm_state {
 #define PM_MARK_FRACTION    0x10000u /* +- counted by 8-bit fractions */
 #define PM_MARK_BELOW	    0x20000u /* ~0 no more than these may be off */
 #define PM_MARK_RUNS	    0x40000u /* <> the runs were not alike here */
-#define PM_MARKS	    19
+#define PM_MARK_COARSE	    0x80000u /* | visits not much longer than the counter's steps */
+#define PM_MARK_AT_MOST	    0x100000u /* <= paths that may have been open at once */
+#define PM_MARKS	    21
 
 struct pm_value {
 	enum pm_state state;

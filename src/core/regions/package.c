@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/regions/package.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/kernel/kernel.h"
+#include "core/packages/packages.h"
+#include "core/profile/profile.h"
+#include "core/regions/paths.h"
+#include "core/regions/state.h"
+
+#define NONE UINT32_MAX /* no path, of a frame that is no visit */
+
+/* An open visit, as it was accounted. */
+struct visit {
+	const struct perfmon_profile_node *node;
+	uint64_t region_key;
+	uint32_t path; /* NONE: it opens none */
+};
+
+struct pm_package_stack {
+	uint64_t epoch; /* of `open` */
+	uint32_t depth, visits;
+	uint32_t task; /* the depth below the first task; 0: there is none */
+	struct visit at[PM_FRAMES];
+};
+
+/* What a path or the process counts since it was opened. */
+struct path {
+	uint64_t key; /* parent and region */
+	uint32_t open;
+	uint32_t next; /* of the same place in `heads` */
+	uint64_t begin_ns;
+};
+struct counted {
+	uint64_t value, lost_ns;
+};
+
+/* Number 0 is the process: some visit of any region. */
+static struct {
+	uint64_t epoch; /* counts disarms */
+	uint32_t count, room;
+	struct path *paths;
+	struct counted *begin; /* of each path, by event */
+	uint32_t *heads;       /* ROOM of them: the newest path of each place */
+} open;
+
+static struct pm_packages *packages;
+static uint32_t events, first; /* the columns from FIRST on */
+
+/* The latest reading, which never falls. A reading that failed leaves the value, and that time is
+ * lost. */
+static struct pm_packages_reading latest;
+static uint64_t missed_ns[PM_PACKAGES_MAX];
+
+/* What BEGIN and END are without packages. */
+static struct pm_region_calls form;
+
+/* In BEGIN or END. What a signal handler begins and ends meanwhile is not accounted. */
+static __thread bool inside __attribute__((tls_model("initial-exec")));
+
+/* --- paths --------------------------------------------------------------------------------- */
+
+static void *map(size_t size)
+{
+	void *memory;
+
+	return pm_kernel_mmap(&memory, size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+		       ? NULL
+		       : memory;
+}
+
+static void unmap(void *memory, size_t size)
+{
+	if (memory)
+		pm_kernel_munmap(memory, size);
+}
+
+static uint32_t *head_of(uint64_t key)
+{
+	return &open.heads[(key * PM_KEY >> 32) & (open.room - 1)];
+}
+
+static void free_paths(void)
+{
+	unmap(open.paths, open.room * sizeof(*open.paths));
+	unmap(open.begin, (size_t)open.room * events * sizeof(*open.begin));
+	unmap(open.heads, open.room * sizeof(*open.heads));
+	open.paths = NULL;
+	open.begin = NULL;
+	open.heads = NULL;
+	open.room = 0;
+}
+
+/* Makes room for twice as many paths. No malloc: a signal handler may have interrupted it. */
+static bool grow(void)
+{
+	uint32_t room = open.room ? 2 * open.room : 64, count = open.count;
+	struct path *paths = map(room * sizeof(*paths));
+	struct counted *begin = map((size_t)room * events * sizeof(*begin));
+	uint32_t *heads = map(room * sizeof(*heads));
+
+	if (!paths || !begin || !heads) {
+		unmap(paths, room * sizeof(*paths));
+		unmap(begin, (size_t)room * events * sizeof(*begin));
+		unmap(heads, room * sizeof(*heads));
+		return false;
+	}
+	if (count) {
+		memcpy(paths, open.paths, count * sizeof(*paths));
+		memcpy(begin, open.begin, (size_t)count * events * sizeof(*begin));
+	}
+	free_paths();
+	open.paths = paths;
+	open.begin = begin;
+	open.heads = heads;
+	open.room = room;
+	for (uint32_t i = 1; i < count; i++) {
+		paths[i].next = *head_of(paths[i].key);
+		*head_of(paths[i].key) = i;
+	}
+	if (!count)
+		open.count = 1;
+	return true;
+}
+
+/* Returns the number of REGION below PARENT, or NONE without memory. */
+static uint32_t path_below(uint32_t parent, uint32_t region)
+{
+	uint64_t key = (uint64_t)parent << 32 | region;
+	uint32_t number;
+
+	for (number = open.count ? *head_of(key) : 0; number; number = open.paths[number].next)
+		if (open.paths[number].key == key)
+			return number;
+	if (open.count == open.room && !grow())
+		return NONE;
+	number = open.count++;
+	open.paths[number] = (struct path){.key = key, .next = *head_of(key)};
+	*head_of(key) = number;
+	return number;
+}
+
+/* Returns the path of NODE in all threads. The walk ends at the root, which has no parent. */
+static uint32_t path_of(const struct pm_thread *thread,
+			const struct perfmon_profile_node *node)
+{
+	uint32_t regions[2 * PERFMON_PROFILE_DEPTH_MAX + 2], depth = 0, path = 0;
+
+	while (node->parent && depth < sizeof(regions) / sizeof(regions[0])) {
+		regions[depth++] = node->region;
+		node = pm_thread_node(thread->record, node->parent);
+	}
+	while (depth && path != NONE)
+		path = path_below(path, regions[--depth]);
+	return path;
+}
+
+/* --- visits that open and end ---------------------------------------------------------------- */
+
+static void open_path(uint32_t number)
+{
+	struct path *path = &open.paths[number];
+
+	if (path->open++)
+		return;
+	path->begin_ns = latest.ns;
+	for (uint32_t i = 0; i < events; i++)
+		open.begin[(size_t)number * events + i] = (struct counted){
+			latest.event[i].value, latest.event[i].lost_ns};
+}
+
+/* The last thread that leaves the path adds to its NODE. */
+static void close_path(uint32_t number, struct perfmon_profile_node *node)
+{
+	struct path *path = &open.paths[number];
+
+	if (--path->open)
+		return;
+	for (uint32_t i = 0; i < events; i++) {
+		const struct counted *begin = &open.begin[(size_t)number * events + i];
+		struct perfmon_profile_count *count = &node->count[first + i];
+
+		PM_ADD(count->sum, latest.event[i].value - begin->value);
+		PM_ADD(count->lost_ns, latest.event[i].lost_ns - begin->lost_ns);
+		PM_ADD(count->squares, (double)(latest.ns - path->begin_ns));
+	}
+}
+
+/* Brings the latest reading up to NOW, which may be older than it. */
+static void advance(const struct pm_packages_reading *now)
+{
+	uint64_t passed = now->ns > latest.ns ? now->ns - latest.ns : 0;
+
+	latest.ns += passed;
+	for (uint32_t i = 0; i < events; i++) {
+		if (!(now->valid >> i & 1)) {
+			missed_ns[i] += passed;
+			latest.event[i].lost_ns += passed;
+			continue;
+		}
+		if (now->event[i].value > latest.event[i].value)
+			latest.event[i].value = now->event[i].value;
+		if (now->event[i].lost_ns + missed_ns[i] > latest.event[i].lost_ns)
+			latest.event[i].lost_ns = now->event[i].lost_ns + missed_ns[i];
+	}
+}
+
+/* Tasks are suspended and resumed without BEGIN and END. */
+static const char in_task[] = "events of packages are not counted in tasks";
+
+static void pop(const struct pm_thread *thread, struct pm_package_stack *stack)
+{
+	struct visit *visit = &stack->at[--stack->depth];
+
+	if (stack->depth < stack->task)
+		stack->task = 0;
+	if (visit->path == NONE)
+		return;
+	close_path(visit->path, (struct perfmon_profile_node *)(uintptr_t)visit->node);
+	if (!--stack->visits)
+		close_path(0, pm_thread_node(thread->record, 1));
+}
+
+static void push(const struct pm_thread *thread, struct pm_package_stack *stack,
+		 const struct pm_frame *frame)
+{
+	struct visit *visit = &stack->at[stack->depth++];
+
+	*visit = (struct visit){frame->node, frame->region_key, NONE};
+	if (pm_key_is_task(frame->region_key))
+		stack->task = stack->depth;
+	if (!frame->node || pm_key_is_adopted(frame->region_key))
+		return;
+	if (stack->task) {
+		pm_profile_note(in_task);
+		return;
+	}
+	visit->path = path_of(thread, frame->node);
+	if (visit->path == NONE)
+		PM_COUNT32(frame->node->dropped_counts, 1);
+	/* The visits by which costs are measured have no path. */
+	if (!visit->path)
+		visit->path = NONE;
+	if (visit->path == NONE)
+		return;
+	open_path(visit->path);
+	if (!stack->visits++)
+		open_path(0);
+}
+
+/* Returns THREAD's stack, or NULL without memory. */
+static struct pm_package_stack *stack_of(struct pm_thread *thread)
+{
+	struct pm_package_stack *stack = thread->packages;
+
+	if (!stack) {
+		stack = map(sizeof(*stack));
+		thread->packages = stack;
+	}
+	if (stack && stack->epoch != open.epoch) {
+		stack->epoch = open.epoch;
+		stack->depth = stack->visits = stack->task = 0;
+	}
+	return stack;
+}
+
+/* Accounts for the visits that BLOCK's thread has open now, by LATEST. */
+static void account(struct pm_thread_block *block)
+{
+	struct pm_package_stack *stack = stack_of(block->thread);
+	const struct pm_frame *top = block->top, *frame = block->first;
+	uint32_t same = 0;
+
+	if (!top)
+		top = block->overflow ? block->full_top : NULL;
+	if (!stack || !top)
+		return;
+	for (; frame != top && same < stack->depth && stack->at[same].node == frame->node &&
+	       stack->at[same].region_key == frame->region_key;
+	     same++)
+		frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size, 1);
+	while (stack->depth > same)
+		pop(block->thread, stack);
+	for (; frame != top;
+	     frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size, 1))
+		push(block->thread, stack, frame);
+}
+
+/* Takes the lock, accounts by NOW, and with LEAVES ends all visits of that thread. */
+static void settle(const struct pm_packages_reading *now, struct pm_thread *leaves)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_still still;
+
+	if (!leaves && (!block->alive || block->in_slow))
+		return;
+	pm_kernel_still_begin(&still);
+	pm_thread_busy++;
+	if (pm_regions_try_lock()) {
+		advance(now);
+		if (!leaves)
+			account(block);
+		while (leaves && stack_of(leaves) && leaves->packages->depth)
+			pop(leaves, leaves->packages);
+		pm_regions_release();
+	}
+	pm_thread_busy--;
+	pm_kernel_still_end(&still);
+}
+
+/* --- BEGIN and END ---------------------------------------------------------------------------- */
+
+/* The reading of a BEGIN comes before its visit, and that of an END behind it: neither is in the
+ * visit's time. */
+static void begin(struct perfmon_region *region)
+{
+	struct pm_packages_reading now;
+
+	if (inside) {
+		PM_GET(form.begin)(region);
+		return;
+	}
+	inside = true;
+	pm_packages_read(packages, &now);
+	PM_GET(form.begin)(region);
+	settle(&now, NULL);
+	inside = false;
+}
+
+static void end(struct perfmon_region *region)
+{
+	struct pm_packages_reading now;
+
+	if (inside) {
+		PM_GET(form.end)(region);
+		return;
+	}
+	inside = true;
+	PM_GET(form.end)(region);
+	pm_packages_read(packages, &now);
+	settle(&now, NULL);
+	inside = false;
+}
+
+void pm_package_leave(struct pm_thread *thread)
+{
+	struct pm_packages_reading now;
+
+	if (!packages || !thread->packages)
+		return;
+	pm_packages_read(packages, &now);
+	settle(&now, thread);
+	unmap(thread->packages, sizeof(*thread->packages));
+	thread->packages = NULL;
+}
+
+bool pm_package_inside(bool now)
+{
+	bool was = inside;
+
+	inside = now;
+	return was;
+}
+
+/* --- set-up ----------------------------------------------------------------------------------- */
+
+void pm_package_open(int *errors, struct pm_diag *diag)
+{
+	const struct pm_region_plan *plan = &pm_regions.plan;
+	int n;
+
+	first = plan->live;
+	events = plan->packages;
+	n = pm_packages_open(&packages, &plan->list->events[first], events, errors, diag);
+	for (uint32_t i = 0; n < 0 && i < events; i++)
+		errors[i] = n;
+	if (n > 0)
+		return;
+	if (!n)
+		pm_packages_close(packages);
+	packages = NULL;
+}
+
+bool pm_package_is_machine(uint32_t i)
+{
+	return packages && pm_packages_covers_machine(packages, i - first);
+}
+
+void pm_package_begin(void)
+{
+	char place[64] = "";
+
+	if (!packages)
+		return;
+	pm_packages_place(packages, place, sizeof(place));
+	pm_profile_packages(place);
+	pm_packages_read(packages, &latest);
+	pm_regions.renew = pm_package_renew;
+	pm_region_calls_surround(begin, end, &form);
+}
+
+void pm_package_disarm(void)
+{
+	open.epoch++;
+	for (uint32_t i = 0; i < open.count; i++)
+		open.paths[i].open = 0;
+}
+
+void pm_package_renew(void)
+{
+	struct pm_packages_use use;
+
+	if (!packages)
+		return;
+	pm_packages_use(packages, &use);
+	pm_profile_packages_time(use.own_ns, use.busy_ns);
+}
+
+void pm_package_forget(void)
+{
+	pm_packages_forget(packages);
+	packages = NULL;
+	free_paths();
+	memset(&open, 0, sizeof(open));
+	memset(&latest, 0, sizeof(latest));
+	memset(missed_ns, 0, sizeof(missed_ns));
+	inside = false;
+}
+
+void pm_package_forget_thread(struct pm_thread *thread)
+{
+	unmap(thread->packages, sizeof(*thread->packages));
+	thread->packages = NULL;
+}
