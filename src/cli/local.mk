@@ -31,7 +31,7 @@ perfmon_SOURCES = \
 	src/cli/stat/child.h src/cli/stat/count.c src/cli/stat/count.h \
 	src/cli/stat/data.c src/cli/stat/derive.c src/cli/stat/derive.h \
 	src/cli/stat/exact.c src/cli/stat/exact.h \
-	src/cli/stat/options.c src/cli/stat/options.h src/cli/stat/stat.c src/cli/stat/stat.h src/cli/stat/text.c \
+	src/cli/stat/options.c src/cli/stat/options.h src/cli/stat/packages.c src/cli/stat/packages.h src/cli/stat/stat.c src/cli/stat/stat.h src/cli/stat/text.c \
 	src/cli/top/data.c src/cli/top/screen.c src/cli/top/table.c src/cli/top/text.c \
 	src/cli/top/top.c src/cli/top/top.h src/cli/top/watch.c
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(NCURSES_CFLAGS) \

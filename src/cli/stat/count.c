@@ -297,11 +297,14 @@ static int error_of(const struct stat_counting *counting, uint32_t i, int *cpu,
 		    bool *open)
 {
 	struct perfmon_value value = {.index = i};
+	int error;
 
 	*cpu = -1;
 	*open = false;
 	if (counting->placement)
 		return error_on_cpus(counting, i, cpu, open);
+	if (stat_packages_has(&counting->packages, i, &error))
+		return error;
 	*open = perfmon_session_read(counting->session, &value, 1, sizeof(value), 0) >
 			0 &&
 		!(value.status & PERFMON_VALUE_NEVER_OPENED);
@@ -326,8 +329,10 @@ static void explain(struct stat_counting *counting, pid_t tid)
 				    "event",
 				    event->label);
 		else if (event->error)
-			pm_diagnosis_open(&diag, event->error, event->event,
-					  counting->placement ? -1 : tid, cpu);
+			pm_diagnosis_open(
+				&diag, event->error, event->event,
+				counting->placement || event->event->uncore ? -1 : tid,
+				cpu);
 		event->partly = event->error && open;
 		if (open)
 			event->error = 0;
@@ -373,6 +378,12 @@ int stat_counting_start(struct stat_counting *counting,
 	memset(counting->before, 0, 2 * cells * sizeof(counting->before[0]));
 	err = counting->placement ? open_cpus(counting)
 				  : open_best(counting, targets, target_count);
+	if (err >= 0 && !counting->placement) {
+		int failed = stat_packages_start(&counting->packages, &counting->events,
+						 &counting->diag);
+
+		err = failed ? failed : err;
+	}
 	if (err >= 0 && !counting->explained)
 		explain(counting, target_count ? targets[0].id : -1);
 	if (err >= 0)
@@ -406,6 +417,7 @@ void stat_counting_end(struct stat_counting *counting)
 {
 	perfmon_session_close(counting->session);
 	counting->session = NULL;
+	stat_packages_end(&counting->packages);
 	pm_cpuwide_close(counting->cpuwide);
 	counting->cpuwide = NULL;
 }
@@ -422,6 +434,7 @@ static int read_session(struct stat_counting *counting)
 		n = perfmon_session_read(counting->session, counting->own_now, count,
 					 sizeof(counting->now[0]),
 					 PERFMON_READ_ALL | PERFMON_READ_OWN);
+	stat_packages_read(&counting->packages, counting->now);
 	return n < 0 ? session_failed(counting, counting->session, n) : 0;
 }
 

@@ -4,6 +4,7 @@
 #define PM_CLI_STAT_COUNT_H
 
 #include "cli/stat/cell.h"
+#include "cli/stat/packages.h"
 #include "core/cpuwide/cpuwide.h"
 
 struct stat_counting {
@@ -17,6 +18,7 @@ struct stat_counting {
 	struct perfmon_session *session;
 	bool uncertain; /* some of a process's threads may be missing */
 	struct pm_diag why_uncertain;
+	struct stat_packages packages; /* beside the session */
 	/* Of CPUs, in groups of a level of the machine. */
 	struct pm_placement *placement; /* NULL: threads are counted */
 	struct pm_cpuwide *cpuwide;

@@ -369,6 +369,19 @@ static void add_topdown(const struct stat_result *result, const struct notes *to
 			"in one group would show");
 }
 
+/* Says whose the counts of packages are. */
+static void add_packages(const struct stat_result *result, const struct notes *to)
+{
+	const struct stat_counting *counting = result->counting;
+	double own = result->user_ns.mean + result->system_ns.mean;
+	char text[256];
+
+	if (stat_packages_note(&counting->packages, &counting->events,
+			       (uint64_t)(own * (double)result->user_ns.runs), text,
+			       sizeof(text)))
+		add(to, "%s", text);
+}
+
 void stat_notes(const struct stat_result *result,
 		void (*take)(void *argument, const char *note), void *argument)
 {
@@ -392,7 +405,7 @@ void stat_notes(const struct stat_result *result,
 		add(&to, "counting ended before the command: the kernel removes the "
 			 "counters when a command executes a set-user-ID program");
 	while (!counting->split && stat_row_next(result, &row)) {
-		if (row.cell->status != STAT_NOT_COUNTED)
+		if (row.cell->status != STAT_NOT_COUNTED || row.event->event->uncore)
 			continue;
 		pm_diagnosis_starved(&diag, row.event->label);
 		add(&to, "%s; --split schedules each event by itself", diag.text);
@@ -404,5 +417,6 @@ void stat_notes(const struct stat_result *result,
 			    ? counting->why_uncertain.text
 			    : "some threads may be missing or counted twice");
 	add_topdown(result, &to);
+	add_packages(result, &to);
 	add_refused(result, &to);
 }

@@ -88,8 +88,8 @@ static int allowed_cpus(struct pm_cpus *set)
  * this process. Where no package is known it takes all. What counts the machine is opened once: each
  * of its CPUs would count the same.
  */
-static int find_cpus(struct pm_packages *packages, uint32_t i, const struct pm_cpus *online,
-		     const struct pm_cpus *home)
+static int find_cpus(struct pm_packages *packages, uint32_t i,
+		     const struct pm_cpus *online, const struct pm_cpus *home)
 {
 	const struct pm_event *event = &packages->events[i];
 	struct pm_cpus *opens = &packages->opens[i];
@@ -202,8 +202,8 @@ static int open_agents(struct pm_packages *packages, int *errors, struct pm_diag
 	return err;
 }
 
-int pm_packages_open(struct pm_packages **out, const struct pm_event *events, uint32_t count,
-		     int *errors, struct pm_diag *diag)
+int pm_packages_open(struct pm_packages **out, const struct pm_event *events,
+		     uint32_t count, int *errors, struct pm_diag *diag)
 {
 	struct pm_packages *packages;
 	int err, open = 0;
@@ -222,11 +222,13 @@ int pm_packages_open(struct pm_packages **out, const struct pm_event *events, ui
 			continue;
 		errors[i] = -ENODEV;
 		if (diag && !diag->error)
-			pm_diag_set(diag, -ENODEV,
-				    "event '%s': PMU '%s' counts on CPUs %s, and none of them "
-				    "is online in a package on which this process may run",
-				    events[i].name, events[i].pmu,
-				    *events[i].cpus ? events[i].cpus : "none");
+			pm_diag_set(
+				diag, -ENODEV,
+				"event '%s': PMU '%s' counts on CPUs %s, and none of "
+				"them "
+				"is online in a package on which this process may run",
+				events[i].name, events[i].pmu,
+				*events[i].cpus ? events[i].cpus : "none");
 	}
 	if (err) {
 		pm_packages_close(packages);
@@ -415,7 +417,8 @@ void pm_packages_who_text(enum pm_packages_who who, uint64_t own_ns, uint64_t bu
 		snprintf(text, size, "alone there (%.0f %% of the CPU time)", share);
 		break;
 	case PM_PACKAGES_SHARED:
-		snprintf(text, size, "shared with others (%.0f %% of the CPU time was its own)",
+		snprintf(text, size,
+			 "shared with others (%.0f %% of the CPU time was its own)",
 			 share);
 		break;
 	case PM_PACKAGES_MACHINE:

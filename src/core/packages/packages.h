@@ -27,7 +27,7 @@ struct pm_packages; /* the open events; never changes until it is closed */
 
 /* One reading of all events. */
 struct pm_packages_reading {
-	uint64_t ns; /* CLOCK_MONOTONIC */
+	uint64_t ns;	/* CLOCK_MONOTONIC */
 	uint32_t valid; /* bit i: event i could be read on all of its CPUs */
 	struct {
 		uint64_t value;	  /* the sum over its CPUs */

@@ -231,7 +231,8 @@ PM_EXPORT int perfmon_region_read(const char *name,
 	sum.counters = block->columns;
 	/* What counts for packages is no thread's. */
 	for (i = 0; i < sum.counters; i++)
-		sums[i].status = status_of(i < block->counters ? PM_GET(record->status[i]) : 0);
+		sums[i].status =
+			status_of(i < block->counters ? PM_GET(record->status[i]) : 0);
 	for (number = 2; number <= record->node_count; number++) {
 		const struct perfmon_profile_node *node = pm_thread_node(record, number);
 

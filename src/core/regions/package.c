@@ -133,7 +133,8 @@ static uint32_t path_below(uint32_t parent, uint32_t region)
 	uint64_t key = (uint64_t)parent << 32 | region;
 	uint32_t number;
 
-	for (number = open.count ? *head_of(key) : 0; number; number = open.paths[number].next)
+	for (number = open.count ? *head_of(key) : 0; number;
+	     number = open.paths[number].next)
 		if (open.paths[number].key == key)
 			return number;
 	if (open.count == open.room && !grow())
@@ -169,8 +170,8 @@ static void open_path(uint32_t number)
 		return;
 	path->begin_ns = latest.ns;
 	for (uint32_t i = 0; i < events; i++)
-		open.begin[(size_t)number * events + i] = (struct counted){
-			latest.event[i].value, latest.event[i].lost_ns};
+		open.begin[(size_t)number * events + i] =
+			(struct counted){latest.event[i].value, latest.event[i].lost_ns};
 }
 
 /* The last thread that leaves the path adds to its NODE. */
@@ -279,19 +280,21 @@ static void account(struct pm_thread_block *block)
 		top = block->overflow ? block->full_top : NULL;
 	if (!stack || !top)
 		return;
-	for (; frame != top && same < stack->depth && stack->at[same].node == frame->node &&
-	       stack->at[same].region_key == frame->region_key;
+	for (;
+	     frame != top && same < stack->depth && stack->at[same].node == frame->node &&
+	     stack->at[same].region_key == frame->region_key;
 	     same++)
-		frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size, 1);
+		frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame,
+				    block->frame_size, 1);
 	while (stack->depth > same)
 		pop(block->thread, stack);
-	for (; frame != top;
-	     frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size, 1))
+	for (; frame != top; frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame,
+						 block->frame_size, 1))
 		push(block->thread, stack, frame);
 }
 
 /* Takes the lock, accounts by NOW, and with LEAVES ends all visits of that thread. */
-static void settle(const struct pm_packages_reading *now, struct pm_thread *leaves)
+static void account_now(const struct pm_packages_reading *now, struct pm_thread *leaves)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_still still;
@@ -327,7 +330,7 @@ static void begin(struct perfmon_region *region)
 	inside = true;
 	pm_packages_read(packages, &now);
 	PM_GET(form.begin)(region);
-	settle(&now, NULL);
+	account_now(&now, NULL);
 	inside = false;
 }
 
@@ -342,7 +345,7 @@ static void end(struct perfmon_region *region)
 	inside = true;
 	PM_GET(form.end)(region);
 	pm_packages_read(packages, &now);
-	settle(&now, NULL);
+	account_now(&now, NULL);
 	inside = false;
 }
 
@@ -353,7 +356,7 @@ void pm_package_leave(struct pm_thread *thread)
 	if (!packages || !thread->packages)
 		return;
 	pm_packages_read(packages, &now);
-	settle(&now, thread);
+	account_now(&now, thread);
 	unmap(thread->packages, sizeof(*thread->packages));
 	thread->packages = NULL;
 }

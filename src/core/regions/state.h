@@ -27,8 +27,8 @@ enum pm_regions_phase {
 /* The events of regions: set 0 of PERFMON_EVENTS, or the default events. */
 struct pm_region_plan {
 	struct pm_event_list *list;
-	uint32_t count; /* events of list that have a column, from its first */
-	uint32_t live;	/* of these, those that may open: no thread opens the others */
+	uint32_t count;	   /* events of list that have a column, from its first */
+	uint32_t live;	   /* of these, those that may open: no thread opens the others */
 	uint32_t packages; /* of the others, the first ones: package.h */
 	int errors
 		/* the errors of those that are not live; 0: of a package, and open */

@@ -140,13 +140,14 @@ static void head_package(const struct pm_report *report,
 	if (report->options->merge) {
 		pm_out_text(out, "packages, by the first process of each host alone");
 	} else {
-		pm_packages_who_text(pm_packages_who(machine, packages->own_ns,
-						     packages->busy_ns),
-				     packages->own_ns, packages->busy_ns, text,
-				     sizeof(text));
-		pm_out_text(out, machine	      ? "the machine"
-				 : packages->place[0] ? packages->place
-						      : "packages");
+		pm_packages_who_text(
+			pm_packages_who(machine, packages->own_ns, packages->busy_ns),
+			packages->own_ns, packages->busy_ns, text, sizeof(text));
+		pm_out_plain(out,
+			     machine		  ? "the machine"
+			     : packages->place[0] ? packages->place
+						  : "packages",
+			     0);
 		pm_out_format(out, " while a thread was in the region, %s", text);
 	}
 	if (event->is_energy)

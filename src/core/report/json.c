@@ -224,8 +224,8 @@ static void put_package(struct pm_json *j, const struct pm_report *report,
 	const struct perfmon_profile_packages *packages = &report->snapshot->packages;
 	bool machine = event->first->flags & PERFMON_PROFILE_COUNTER_MACHINE;
 	bool one = !report->options->merge;
-	enum pm_packages_who who = pm_packages_who(machine, packages->own_ns,
-						   packages->busy_ns);
+	enum pm_packages_who who =
+		pm_packages_who(machine, packages->own_ns, packages->busy_ns);
 
 	if (!pm_json_begin_known(j, "package", event->package ? event : NULL))
 		return;

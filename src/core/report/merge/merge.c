@@ -430,7 +430,8 @@ int pm_merge_join(struct pm_merge *merge, const struct pm_merge *other,
 	adding.packages = other->sum->packages.record.size != 0;
 	for (uint32_t b = 0; b < other->boot_count; b++)
 		if (other->boots[b].packages)
-			adding.packages &= packages_take(merge, other->boots[b].id, false);
+			adding.packages &=
+				packages_take(merge, other->boots[b].id, false);
 	for (uint32_t b = 0; adding.packages && b < other->boot_count; b++)
 		if (other->boots[b].packages)
 			packages_take(merge, other->boots[b].id, true);

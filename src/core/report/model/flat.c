@@ -82,7 +82,8 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 		flat_add(&flat->nodes[number], &tree->nodes[n], nested);
 		for (size_t e = 0; e < events; e++) {
 			struct pm_report_count *to = &flat->counts[number * events + e];
-			const struct pm_report_count *from = &tree->counts[n * events + e];
+			const struct pm_report_count *from =
+				&tree->counts[n * events + e];
 
 			/* Of packages: threads may have been in both paths at once. */
 			to->at_most |= tree->model->events[e].package && !nested &&

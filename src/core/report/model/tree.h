@@ -86,7 +86,7 @@ struct pm_report_node {
 struct pm_report_tree {
 	const struct pm_report_model *model;
 	bool flat;
-	bool is_part; /* of some of the snapshot's threads */
+	bool is_part;	     /* of some of the snapshot's threads */
 	uint32_t node_count; /* nodes[0], the root, included: the sum of all, no region */
 	struct pm_report_node *nodes;	  /* parents before children */
 	struct pm_report_count *counts;	  /* node_count times the model's column_count */
