@@ -214,7 +214,8 @@ CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_
 CRITERION_TESTS += tests/test_regions tests/test_pair tests/test_region_access tests/test_region_fork \
 	tests/test_region_less tests/test_region_programs tests/test_region_signals \
 	tests/test_region_levels tests/test_region_threads tests/test_region_truth \
-	tests/test_filters tests/test_overlap tests/test_quantity tests/test_short_threads tests/test_task tests/test_team
+	tests/test_filters tests/test_overlap tests/test_quantity tests/test_short_threads tests/test_task tests/test_team \
+	tests/test_packages
 CRITERION_TESTS += tests/test_locks tests/test_region_limits
 CRITERION_TESTS += tests/test_topdown
 CRITERION_TESTS += tests/test_format
@@ -519,6 +520,10 @@ tests_test_task_SOURCES = tests/test_task.c tests/breakpoints.h tests/region_pro
 	tests/sums_probe.h tests/watched.h
 tests_test_task_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_task_LDADD = $(TEST_LIBS)
+tests_test_packages_SOURCES = tests/test_packages.c tests/region_probe.h tests/kernel_calls.h tests/tree.h \
+	tests/report_text.h
+tests_test_packages_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_packages_LDADD = $(TEST_LIBS)
 tests_test_team_SOURCES = tests/test_team.c tests/region_probe.h tests/sums_probe.h
 tests_test_team_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_team_LDADD = $(TEST_LIBS)

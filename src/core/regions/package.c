@@ -50,10 +50,10 @@ static struct {
 static struct pm_packages *packages;
 static uint32_t events, first; /* the columns from FIRST on */
 
-/* The latest reading, which never falls. A reading that failed leaves the value, and that time is
- * lost. */
+/* The latest reading, which never falls. An event that could not be read once, as where a CPU went
+ * offline, is dead: its value stands, and all time from then on is lost. */
 static struct pm_packages_reading latest;
-static uint64_t missed_ns[PM_PACKAGES_MAX];
+static uint32_t dead; /* by event */
 
 /* What BEGIN and END are without packages. */
 static struct pm_region_calls form;
@@ -191,6 +191,16 @@ static void close_path(uint32_t number, struct perfmon_profile_node *node)
 	}
 }
 
+static const char unreadable[] = "an event of packages cannot be read any more, as where "
+				 "a CPU goes offline: what follows is "
+				 "estimated from the time before";
+
+/* Returns the error of opening event I. */
+static int errors_of(uint32_t i)
+{
+	return pm_regions.plan.errors[first + i];
+}
+
 /* Brings the latest reading up to NOW, which may be older than it. */
 static void advance(const struct pm_packages_reading *now)
 {
@@ -198,15 +208,18 @@ static void advance(const struct pm_packages_reading *now)
 
 	latest.ns += passed;
 	for (uint32_t i = 0; i < events; i++) {
-		if (!(now->valid >> i & 1)) {
-			missed_ns[i] += passed;
+		if (!(now->valid >> i & 1) && !(dead >> i & 1) && !errors_of(i)) {
+			dead |= UINT32_C(1) << i;
+			pm_profile_note(unreadable);
+		}
+		if (dead >> i & 1) {
 			latest.event[i].lost_ns += passed;
 			continue;
 		}
 		if (now->event[i].value > latest.event[i].value)
 			latest.event[i].value = now->event[i].value;
-		if (now->event[i].lost_ns + missed_ns[i] > latest.event[i].lost_ns)
-			latest.event[i].lost_ns = now->event[i].lost_ns + missed_ns[i];
+		if (now->event[i].lost_ns > latest.event[i].lost_ns)
+			latest.event[i].lost_ns = now->event[i].lost_ns;
 	}
 }
 
@@ -317,13 +330,13 @@ static void account_now(const struct pm_packages_reading *now, struct pm_thread 
 
 /* --- BEGIN and END ---------------------------------------------------------------------------- */
 
-/* The reading of a BEGIN comes before its visit, and that of an END behind it: neither is in the
+/* A forked child has no packages until its regions are ready. The reading of a BEGIN comes before its visit, and that of an END behind it: neither is in the
  * visit's time. */
 static void begin(struct perfmon_region *region)
 {
 	struct pm_packages_reading now;
 
-	if (inside) {
+	if (inside || !packages) {
 		PM_GET(form.begin)(region);
 		return;
 	}
@@ -338,7 +351,7 @@ static void end(struct perfmon_region *region)
 {
 	struct pm_packages_reading now;
 
-	if (inside) {
+	if (inside || !packages) {
 		PM_GET(form.end)(region);
 		return;
 	}
@@ -430,7 +443,7 @@ void pm_package_forget(void)
 	free_paths();
 	memset(&open, 0, sizeof(open));
 	memset(&latest, 0, sizeof(latest));
-	memset(missed_ns, 0, sizeof(missed_ns));
+	dead = 0;
 	inside = false;
 }
 
