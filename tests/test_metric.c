@@ -550,7 +550,7 @@ Test(metric, values_are_in_their_units)
 	plan->counter[0].scale = 0.25;
 	strcpy(plan->counter[0].unit, "Joules");
 	got = report(&b, PM_FORMAT_CSV, "e = power/energy-pkg/ / visits");
-	has(got, ",counted,8.333333333333334,,,");
+	has(got, ",counted,8333333.333333333,8.333333333333334,,,");
 	free(got);
 	builder_end(&b);
 }

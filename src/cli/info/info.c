@@ -14,6 +14,7 @@
 #include "cli/info/info.h"
 #include "core/counters/counters.h"
 #include "core/info/info.h"
+#include "core/packages/packages.h"
 #include "core/kernel/clock.h"
 #include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
@@ -267,6 +268,60 @@ static bool show_events(bool *user_read)
 	return any;
 }
 
+/* Takes the first name of a list, to ARGUMENT with room for 128 bytes. */
+static int take_name(const struct perfmon_event_info *event, void *argument)
+{
+	snprintf(argument, 128, "%s", event->name);
+	return 1;
+}
+
+/* Tries the first event that PMU names, if that counts for packages. *ARGUMENT counts them. */
+static int try_packages(const struct perfmon_pmu_info *pmu, void *argument)
+{
+	struct pm_packages *packages = NULL;
+	struct pm_event_list *list = NULL;
+	struct pm_diag diag = {0};
+	int errors[PM_PACKAGES_MAX], err;
+	unsigned int *tried = argument;
+	char name[128], place[64];
+
+	if (pmu->kind != PERFMON_PMU_KIND_UNCORE || !pmu->named_events)
+		return 0;
+	snprintf(name, sizeof(name), "%s/", pmu->name);
+	err = pm_events_list(name, 0, take_name, name, NULL);
+	if (err <= 0 || strncmp(name, pmu->name, strlen(pmu->name)) != 0)
+		return 0;
+	++*tried;
+	err = pm_events_parse(name, PM_EVENTS_USER_ONLY, &list, &diag);
+	if (!err)
+		err = pm_packages_open(&packages, list->events, (uint32_t)list->count,
+				       errors, &diag);
+	if (err > 0) {
+		pm_packages_place(packages, place, sizeof(place));
+		finding(pmu->name, "yes, once for all threads", place[0] ? place : NULL);
+	} else {
+		finding(pmu->name, "no", diag.text[0] ? diag.text : strerror(-err));
+	}
+	pm_packages_close(packages);
+	pm_events_free(list);
+	return 0;
+}
+
+/* Shows which PMUs of packages this user may count on. */
+static void show_packages(void)
+{
+	unsigned int tried = 0;
+
+	putchar('\n');
+	heading("events of packages: energy, traffic of the memory");
+	perfmon_info_pmus(try_packages, &tried);
+	if (!tried)
+		finding("no such PMU", "neither energy (RAPL) nor traffic can be counted",
+			"virtual machines have none; on other machines an administrator "
+			"may "
+			"add it by 'modprobe rapl', 'intel-uncore' or 'amd-uncore'");
+}
+
 static void number_file(const char *label, const char *path, const char *helps)
 {
 	char text[32];
@@ -423,6 +478,8 @@ int cli_info(int argc, char **argv)
 	if (pm_exact())
 		show_exact();
 	hardware = !pm_exact() && show_events(&user_read);
+	if (!pm_exact())
+		show_packages();
 	show_rights(hardware, user_read);
 	show_limits();
 	show_clock();

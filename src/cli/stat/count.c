@@ -332,7 +332,7 @@ static void explain(struct stat_counting *counting, pid_t tid)
 			pm_diagnosis_open(
 				&diag, event->error, event->event,
 				counting->placement || event->event->uncore ? -1 : tid,
-				cpu);
+				cpu < 0 ? atoi(event->event->cpus) : cpu);
 		event->partly = event->error && open;
 		if (open)
 			event->error = 0;

@@ -39,6 +39,26 @@ out:
 	return err;
 }
 
+/* Says what would add the PMU called NAME, if that is one of a package. */
+static void add_module(struct pm_diag *diag, struct pm_slice name)
+{
+	static const struct {
+		const char *pmu, *module;
+	} known[] = {
+		{"power", "rapl"},	  {"uncore_", "intel-uncore"},
+		{"amd_df", "amd-uncore"}, {"amd_umc", "amd-uncore"},
+		{"arm_cmn", "arm-cmn"},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (pm_slice_starts(name, known[i].pmu))
+			pm_diag_add(
+				diag,
+				". Virtual machines have no such PMU; on other machines "
+				"an administrator may add it by 'modprobe %s'",
+				known[i].module);
+}
+
 static int no_pmu(struct pm_resolve *r, struct pm_slice name)
 {
 	struct pm_suggestion suggestion = {.wanted = name};
@@ -56,6 +76,7 @@ static int no_pmu(struct pm_resolve *r, struct pm_slice name)
 	for (i = 0; i < sysfs->count && i < 24; i++)
 		pm_diag_add(r->diag, "%s%s", i ? ", " : ": it has ", sysfs->pmus[i].name);
 	pm_diag_add(r->diag, "%s", i < sysfs->count ? ", ..." : "");
+	add_module(r->diag, name);
 	return -ENOENT;
 }
 
