@@ -175,8 +175,11 @@ int perfmon_profile_get_run_note(const struct perfmon_profile *profile, uint32_t
  * you do not know. */
 enum perfmon_profile_event_kind {
 	PERFMON_PROFILE_EVENT_KIND_KERNEL, /* of perf_event_open(2) */
-	PERFMON_PROFILE_EVENT_KIND_EXACT   /* counted by translation: type and config say
+	PERFMON_PROFILE_EVENT_KIND_EXACT,  /* counted by translation: type and config say
 					    * nothing to the kernel */
+	/* counted for packages, once in the process: the value of a path is the sum over its nodes in
+	 * all threads, and no part of that sum has a meaning, nor has `exclusive` */
+	PERFMON_PROFILE_EVENT_KIND_PACKAGE
 };
 
 /* An event. Grows at its end. The strings last until the next refresh or close. */

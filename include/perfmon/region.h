@@ -252,7 +252,8 @@ struct perfmon_region_count {
  * @element_size: sizeof(counts[0])
  * @flags: must be 0
  *
- * A count with PERFMON_VALUE_MULTIPLEXED or PERFMON_VALUE_PARTIAL is a lower bound. The call
+ * A count with PERFMON_VALUE_MULTIPLEXED or PERFMON_VALUE_PARTIAL is a lower bound. An event of
+ * packages is no thread's, and has PERFMON_VALUE_NEVER_OPENED. The call
  * makes no system call. It may allocate. @summary and @counts are untouched on failure.
  *
  * Return: 0, or

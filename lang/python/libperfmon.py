@@ -610,7 +610,7 @@ _NODE_MARKS = {
 }
 _NODE_KINDS = {1: "region", 2: "adopted", 3: "quantity", 4: "overlapping"}
 _THREAD_KINDS = {0: "thread", 1: "sum"}
-_EVENT_KINDS = {0: "kernel", 1: "exact"}
+_EVENT_KINDS = {0: "kernel", 1: "exact", 2: "package"}
 _WRITERS = {0: "unknown", 1: "runs", 2: "ended", 3: "gone"}
 
 _profile_open = _call(

@@ -34,9 +34,10 @@ int stat_packages_start(struct stat_packages *packages, const struct stat_events
 	int err = collect(packages, events);
 
 	if (err == -E2BIG)
-		return pm_diag_set(diag, err,
-				   "more than %d events of packages: count fewer, or use -C all",
-				   PM_PACKAGES_MAX);
+		return pm_diag_set(
+			diag, err,
+			"more than %d events of packages: count fewer, or use -C all",
+			PM_PACKAGES_MAX);
 	if (!err && packages->count)
 		err = pm_packages_open(&packages->open, packages->events, packages->count,
 				       packages->errors, NULL);
@@ -103,7 +104,8 @@ void stat_packages_read(struct stat_packages *packages, struct perfmon_value *va
 		return;
 	pm_packages_read(packages->open, &packages->now);
 	for (uint32_t k = 0; k < packages->count; k++)
-		values[packages->of[k]] = (struct perfmon_value){.index = packages->of[k]};
+		values[packages->of[k]] =
+			(struct perfmon_value){.index = packages->of[k]};
 	for (uint32_t k = 0; k < packages->count; k++)
 		add(packages, k, &values[packages->of[k]]);
 	/* A counter that has not moved since has not counted: no package uses no energy. */
@@ -131,10 +133,11 @@ bool stat_packages_note(const struct stat_packages *packages,
 	}
 	if (!first)
 		return false;
-	pm_packages_who_text(pm_packages_who(machine, own_ns, own_ns ? packages->busy_ns : 0),
-			     own_ns, packages->busy_ns, who, sizeof(who));
-	snprintf(text, size, "'%s' counts what all processes do on %s: %s%s", first->label,
-		 machine ? "the machine" : packages->place, who,
+	pm_packages_who_text(
+		pm_packages_who(machine, own_ns, own_ns ? packages->busy_ns : 0), own_ns,
+		packages->busy_ns, who, sizeof(who));
+	snprintf(text, size, "'%s' counts what all processes do on %s: %s%s",
+		 first->label, machine ? "the machine" : packages->place, who,
 		 pm_packages_is_energy(first->event->unit)
 			 ? "; the counter moves about every 1 ms"
 			 : "");

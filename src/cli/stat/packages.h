@@ -15,7 +15,8 @@ struct stat_packages {
 	uint32_t of[PM_PACKAGES_MAX]; /* the event of the user's text */
 	struct pm_packages_reading begin, now;
 	char place[48];
-	uint64_t busy_ns; /* CPU time of all processes there, over the runs; 0: not known */
+	uint64_t
+		busy_ns; /* CPU time of all processes there, over the runs; 0: not known */
 };
 
 /* Opens and starts those of EVENTS, if there are any. Returns 0 or a negative errno, with a

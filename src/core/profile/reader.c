@@ -280,6 +280,8 @@ PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
 		made.properties |= PERFMON_PROFILE_EVENT_EXACT;
 	made.kind = counter->flags & PERFMON_PROFILE_COUNTER_EXACT
 			    ? PERFMON_PROFILE_EVENT_KIND_EXACT
+		    : counter->flags & PERFMON_PROFILE_COUNTER_PACKAGE
+			    ? PERFMON_PROFILE_EVENT_KIND_PACKAGE
 			    : PERFMON_PROFILE_EVENT_KIND_KERNEL;
 	pm_struct_fill(event, &made, sizeof(made));
 	return answer(profile, 0, NULL);
@@ -553,9 +555,16 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 	for (uint32_t c = 0; c < events && c < count; c++) {
 		struct perfmon_profile_value made = {.event = first + c};
 		bool open = of->record.status[c] > 0;
+		bool package =
+			of->plan->counters[c].flags & PERFMON_PROFILE_COUNTER_PACKAGE;
 		const struct pm_reader_sum *sum;
 
-		if (open && on_cpu_ns > 0)
+		/* An adopted path has no visit: its values are in the nodes that have. */
+		if (package && node_kind(node) == PERFMON_PROFILE_NODE_KIND_ADOPTED)
+			open = false;
+		if (package)
+			made.enabled_ns = whole(node->count[c].squares);
+		else if (open && on_cpu_ns > 0)
 			made.enabled_ns = (uint64_t)on_cpu_ns;
 		if (made.enabled_ns > node->count[c].lost_ns)
 			made.running_ns = made.enabled_ns - node->count[c].lost_ns;

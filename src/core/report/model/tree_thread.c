@@ -293,7 +293,9 @@ static void package_add(const struct place *place, uint32_t e,
 			const struct worth *w)
 {
 	struct pm_report_count *count = &place->counts[e];
-	double open_ns = from->count[c].squares;
+	/* A foreign profile may have anything here. */
+	double open_ns =
+		from->count[c].squares < 0x1p63 ? fmax(0, from->count[c].squares) : 0;
 
 	pm_tree_add(&count->threads, place->threads);
 	pm_tree_add(&count->measured, w->measured);
