@@ -272,8 +272,10 @@ static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 					   .threads = (double)tree->threads};
 		double squares = 0;
 		bool any = false;
+		/* That of packages is no sum of its regions', but the root has it. */
+		bool whole = event && event->package;
 
-		for (uint32_t n = 1; n < tree->node_count; n++) {
+		for (uint32_t n = !whole; n < (whole ? 1 : tree->node_count); n++) {
 			const struct pm_report_node *node = &tree->nodes[n];
 			struct pm_value value =
 				event ? pm_report_count(tree, n, q - 1, true)
