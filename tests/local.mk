@@ -119,14 +119,14 @@ tests_programs_diff_work_LDADD = libperfmon.la
 tests_programs_diff_phases_SOURCES = tests/programs/diff_phases.c
 tests_programs_diff_phases_LDADD = libperfmon.la
 if HAVE_COMMAND
-dist_check_SCRIPTS += tests/test_stat.sh
-TESTS += tests/test_stat.sh
+dist_check_SCRIPTS += tests/test_stat.sh tests/test_package_events.sh
+TESTS += tests/test_stat.sh tests/test_package_events.sh
 check_PROGRAMS += tests/programs/stat_work
 check_PROGRAMS += tests/programs/breakpoints
 check_PROGRAMS += tests/programs/json_get
 check_PROGRAMS += tests/programs/terminal tests/programs/top_work
 else
-EXTRA_DIST += tests/test_stat.sh
+EXTRA_DIST += tests/test_stat.sh tests/test_package_events.sh
 endif
 tests_programs_terminal_SOURCES = tests/programs/terminal.c
 tests_programs_top_work_SOURCES = tests/programs/top_work.c
