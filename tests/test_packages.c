@@ -279,8 +279,8 @@ Test(packages, threads_at_once_share_one_value)
 	cr_assert_eq(pm_report_tree_make(&look.tree, &look.model, 0), 0);
 	for (uint32_t n = 0; n < look.tree.node_count; n++)
 		cr_expect_neq(pm_report_count(&look.tree, n, 0, false).state, PM_COUNTED);
-	pm_snapshot_free(look.s);
 	look_end(&look);
+	pm_snapshot_free(look.s);
 }
 
 /* Row: QU-06: one thread: a region and the regions inside of it; power; visits that are shorter than
@@ -315,8 +315,8 @@ Test(packages, one_thread_nests)
 	for (uint32_t n = 1; n < 3; n++)
 		cr_expect_float_eq(pm_report_metric(&look.tree, n, 0, false).value, 1,
 				   0.2);
-	pm_snapshot_free(look.s);
 	look_end(&look);
+	pm_snapshot_free(look.s);
 }
 
 /* Row: QU-06: it is read at BEGIN and END, once for all threads, and not by programs without it. */
@@ -381,8 +381,8 @@ Test(packages, readings_that_fail)
 	cr_expect_lt(value.coverage, 0.9);
 	cr_expect_geq(value.sum, 0.02e9 * (1 - APART));
 	cr_expect_not_null(probe_note(look.s, "cannot be read any more"));
-	pm_snapshot_free(look.s);
 	look_end(&look);
+	pm_snapshot_free(look.s);
 }
 
 static int child(void)
@@ -411,8 +411,8 @@ Test(packages, a_child_counts_by_itself)
 	look_at(&look, probe_take(), -1);
 	value = value_of(&look, "parent", false);
 	cr_expect_geq(value.value, 0.02e9 * (1 - APART));
-	pm_snapshot_free(look.s);
 	look_end(&look);
+	pm_snapshot_free(look.s);
 }
 
 /* Row: QU-06: what was open when regions were disarmed is not counted, also not later. */
@@ -436,8 +436,8 @@ Test(packages, disarmed_visits_count_nothing)
 	value = value_of(&look, "open", false);
 	cr_expect_geq(value.value, 0.01e9 * (1 - APART));
 	cr_expect_leq(value.value / 1e9, (after - before) * (1 + APART));
-	pm_snapshot_free(look.s);
 	look_end(&look);
+	pm_snapshot_free(look.s);
 }
 
 /* Row: QU-06: processes of one host have counted the same packages: their merge has one of them, by
