@@ -288,7 +288,7 @@ static struct worth worth_of(const struct pm_snapshot *s,
 }
 
 /* Adds counter C of FROM, of packages. What stands in an adopted path is that of the paths below it. */
-static void package_add(const struct place *place, uint32_t e,
+static void package_add(const struct pm_tree_place *place, uint32_t e,
 			const struct perfmon_profile_node *from, uint32_t c,
 			const struct worth *w)
 {
@@ -432,7 +432,7 @@ static void quantity_add(struct pm_report_tree *tree, uint32_t number,
 static void root_add(struct pm_report_tree *tree, const struct pm_snapshot_thread *thread)
 {
 	const struct pm_report_model *model = tree->model;
-	struct place place = {.node = tree->nodes, .counts = tree->counts};
+	struct pm_tree_place place = {.node = tree->nodes, .counts = tree->counts};
 	const struct worth none = {.sampled = 0};
 	const uint32_t *of;
 
