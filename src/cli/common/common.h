@@ -6,6 +6,7 @@
 #define PM_CLI_COMMON_COMMON_H
 
 #include "cli/common/complain.h"
+#include "cli/common/json_read.h"
 #include "cli/common/machine.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/common/json_read.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/text/text.h"
+
+/* The depth of objects and arrays. */
+#define DEPTH_MOST 16
+/* Reports have a few kilobytes for each run. */
+#define BYTES_MOST (256L << 20)
+
+bool cli_json_fail(struct cli_json *j)
+{
+	j->bad = true;
+	return false;
+}
+
+void cli_json_blanks(struct cli_json *j)
+{
+	j->at += strspn(j->at, " \t\r\n");
+}
+
+bool cli_json_take(struct cli_json *j, char c)
+{
+	cli_json_blanks(j);
+	if (j->bad || *j->at != c)
+		return false;
+	j->at++;
+	return true;
+}
+
+/* Writes the character of an escape as UTF-8. The halves of a surrogate pair are not
+ * combined: names have none. */
+static size_t put_utf8(char *to, unsigned int c)
+{
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	to[0] = (char)(0xe0 | c >> 12);
+	to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+	to[2] = (char)(0x80 | (c & 0x3f));
+	return 3;
+}
+
+/* Takes an escape behind its backslash, and moves *AT behind it. */
+static size_t take_escape(const char **at, char *to)
+{
+	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+	const char *letter = **at ? strchr(letters, **at) : NULL;
+	char digits[5] = "";
+	uint64_t c;
+
+	if (letter) {
+		++*at;
+		*to = meant[letter - letters];
+		return 1;
+	}
+	if (**at != 'u')
+		return 0;
+	for (int i = 0; i < 4 && pm_char_is_hex((*at)[1 + i]); i++)
+		digits[i] = (*at)[1 + i];
+	/* No text of a report has a NUL. */
+	if (!digits[3] || pm_slice_hex(pm_slice_of(digits), &c) || !c)
+		return 0;
+	*at += 5;
+	return put_utf8(to, (unsigned int)c);
+}
+
+char *cli_json_string(struct cli_json *j)
+{
+	const char *end;
+	char *text, *to;
+
+	if (!cli_json_take(j, '"')) {
+		cli_json_fail(j);
+		return NULL;
+	}
+	for (end = j->at; *end && *end != '"'; end++)
+		end += *end == '\\' && end[1];
+	/* An escape is never shorter than its character. */
+	to = text = malloc((size_t)(end - j->at) + 1);
+	j->no_memory |= !text;
+	while (text && j->at < end) {
+		size_t length = 1;
+
+		if (*j->at != '\\') {
+			*to = *j->at++;
+		} else {
+			j->at++;
+			length = take_escape(&j->at, to);
+		}
+		to += length;
+		if (!length)
+			break;
+	}
+	if (!text || j->at != end || *end != '"') {
+		free(text);
+		cli_json_fail(j);
+		return NULL;
+	}
+	j->at++;
+	*to = '\0';
+	return text;
+}
+
+double cli_json_number(struct cli_json *j)
+{
+	char digits[40];
+	size_t length;
+	double value;
+
+	cli_json_blanks(j);
+	if (!strncmp(j->at, "null", 4)) {
+		j->at += 4;
+		return NAN;
+	}
+	length = strspn(j->at, "+-.0123456789eE");
+	if (length && length < sizeof(digits)) {
+		memcpy(digits, j->at, length);
+		digits[length] = '\0';
+		j->at += length;
+		if (!pm_text_double(digits, &value))
+			return value;
+	}
+	cli_json_fail(j);
+	return NAN;
+}
+
+bool cli_json_word(struct cli_json *j, const char *word)
+{
+	cli_json_blanks(j);
+	if (strncmp(j->at, word, strlen(word)) != 0)
+		return false;
+	j->at += strlen(word);
+	return true;
+}
+
+bool cli_json_bool(struct cli_json *j)
+{
+	return cli_json_word(j, "true") ||
+	       (!cli_json_word(j, "false") && cli_json_fail(j));
+}
+
+bool cli_json_next(struct cli_json *j, char end, bool *first)
+{
+	if (cli_json_take(j, end)) {
+		j->depth--;
+		return false;
+	}
+	if (!*first && !cli_json_take(j, ','))
+		return cli_json_fail(j);
+	*first = false;
+	return !j->bad;
+}
+
+bool cli_json_begin(struct cli_json *j, char bracket)
+{
+	if (!cli_json_take(j, bracket) || ++j->depth > DEPTH_MOST)
+		return cli_json_fail(j);
+	return true;
+}
+
+char *cli_json_member(struct cli_json *j, bool *first)
+{
+	char *name = cli_json_next(j, '}', first) ? cli_json_string(j) : NULL;
+
+	if (name && !cli_json_take(j, ':')) {
+		cli_json_fail(j);
+		free(name);
+		return NULL;
+	}
+	return name;
+}
+
+void cli_json_skip(struct cli_json *j)
+{
+	bool first = true;
+
+	cli_json_blanks(j);
+	if (*j->at == '"') {
+		free(cli_json_string(j));
+	} else if (*j->at == '[') {
+		cli_json_begin(j, '[');
+		while (!j->bad && cli_json_next(j, ']', &first))
+			cli_json_skip(j);
+	} else if (*j->at == '{') {
+		char *name;
+
+		cli_json_begin(j, '{');
+		while (!j->bad && (name = cli_json_member(j, &first))) {
+			free(name);
+			cli_json_skip(j);
+		}
+	} else if (!cli_json_word(j, "true") && !cli_json_word(j, "false")) {
+		cli_json_number(j);
+	}
+}
+
+int cli_json_file(const char *path, char **text)
+{
+	FILE *file = fopen(path, "re");
+	struct stat st;
+	size_t size;
+	int err = 0;
+
+	*text = NULL;
+	if (!file)
+		return -errno;
+	if (fstat(fileno(file), &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = -ENOTSUP;
+	else if (st.st_size > BYTES_MOST)
+		err = -EFBIG;
+	else if (!(*text = malloc((size_t)st.st_size + 1)))
+		err = -ENOMEM;
+	if (!err) {
+		size = fread(*text, 1, (size_t)st.st_size, file);
+		(*text)[size] = '\0';
+		err = ferror(file) ? -EIO : 0;
+	}
+	fclose(file);
+	return err;
+}
