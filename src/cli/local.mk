@@ -4,6 +4,7 @@ if HAVE_COMMAND
 bin_PROGRAMS += perfmon
 perfmon_SOURCES = \
 	src/cli/main.c \
+	src/cli/common/child.c src/cli/common/child.h \
 	src/cli/common/common.h src/cli/common/complain.c src/cli/common/complain.h \
 	src/cli/common/json_read.c src/cli/common/json_read.h src/cli/common/machine.c src/cli/common/machine.h src/cli/common/options.c \
 	src/cli/common/options.h src/cli/common/output.c src/cli/common/output.h \

@@ -5,6 +5,7 @@
 #ifndef PM_CLI_COMMON_COMMON_H
 #define PM_CLI_COMMON_COMMON_H
 
+#include "cli/common/child.h"
 #include "cli/common/complain.h"
 #include "cli/common/json_read.h"
 #include "cli/common/machine.h"

@@ -181,8 +181,8 @@ static int tell_failure(const struct passes *p, size_t pass, int status)
 static int interrupted(const struct passes *p, size_t pass, int status)
 {
 	cli_complain("run", "--passes: no report: %s came in pass %zu of %zu",
-		     strsignal(watch_interrupt()), pass + 1, p->plan.count);
-	return status ? 0 : 128 + watch_interrupt();
+		     strsignal(cli_child_interrupt()), pass + 1, p->plan.count);
+	return status ? 0 : 128 + cli_child_interrupt();
 }
 
 /* Runs one pass. Returns 0, or -1 with the exit status in *EXIT and the command's in *STATUS. */
@@ -196,9 +196,9 @@ static int pass_run(struct passes *p, size_t pass, int *status, int *exit)
 		return -1;
 	if (pass)
 		standard_open(p, standard);
-	err = watch_run(p->command, standard, status);
+	err = cli_child_run(p->command, standard, status);
 	standard_close(standard, *status != 0);
-	if (watch_interrupt()) {
+	if (cli_child_interrupt()) {
 		*exit = interrupted(p, pass, *status);
 		return -1;
 	}
@@ -405,6 +405,6 @@ int run_passes(const char *events, const char *profile, char **command)
 	run_plan_free(&p.plan);
 	pm_options_free(&p.options);
 	if (!exit && status)
-		return watch_end_as(status);
+		return cli_child_end_as(status);
 	return exit;
 }

@@ -11,18 +11,4 @@
  */
 int run_and_watch(const char *profile, const char *name, char **command);
 
-/*
- * watch_run() - runs COMMAND as a child, and passes signals on to it. STANDARD has descriptors
- * for its standard input, output and error, -1: the caller's; NULL: all are. Returns 0 with its
- * STATUS as waitpid(2) gives it; or -errno if it could not be run: -EINTR after a signal of the
- * user's, which watch_interrupt() has.
- */
-int watch_run(char **command, const int *standard, int *status);
-
-/* Returns the signal that asked this process to end while commands ran; 0: none. */
-int watch_interrupt(void);
-
-/* Ends as a command with this STATUS did: by its signal, or returns its exit status. */
-int watch_end_as(int status);
-
 #endif
