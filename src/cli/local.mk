@@ -11,6 +11,9 @@ perfmon_SOURCES = \
 	src/cli/common/progress.c src/cli/common/progress.h src/cli/common/sources.c \
 	src/cli/common/sources.h src/cli/common/terminal.c src/cli/common/terminal.h src/cli/common/tree.c \
 	src/cli/common/tree.h \
+	src/cli/ceilings/aarch64.c src/cli/ceilings/ceilings.h src/cli/ceilings/file.c \
+	src/cli/ceilings/generic.c src/cli/ceilings/kernels.h src/cli/ceilings/machine.c \
+	src/cli/ceilings/machine.h src/cli/ceilings/measure.c src/cli/ceilings/x86_64.c \
 	src/cli/diff/bounds.c src/cli/diff/columns.c src/cli/diff/data.h src/cli/diff/decide.c src/cli/diff/diff.c src/cli/diff/diff.h src/cli/diff/json.c \
 	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/math.h src/cli/diff/metrics.c src/cli/diff/notes.c src/cli/diff/order.c src/cli/diff/ranks.c src/cli/diff/ranks.h \
 	src/cli/diff/shuffle.c src/cli/diff/stat_file.c src/cli/diff/stat_file.h src/cli/diff/text.c src/cli/diff/visits.c src/cli/diff/visits.h \
@@ -26,6 +29,10 @@ perfmon_SOURCES = \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/jobs.c \
 	src/cli/report/jobs.h src/cli/report/report.c \
 	src/cli/report/report.h \
+	src/cli/roofline/chart.c src/cli/roofline/data.h src/cli/roofline/html.c \
+	src/cli/roofline/json.c src/cli/roofline/load.c src/cli/roofline/points.c \
+	src/cli/roofline/roofline.c src/cli/roofline/roofline.h src/cli/roofline/runs.c \
+	src/cli/roofline/runs.h src/cli/roofline/text.c \
 	src/cli/run/hooks.c src/cli/run/hooks.h src/cli/run/passes.c src/cli/run/passes.h \
 	src/cli/run/plan.c src/cli/run/plan.h src/cli/run/run.c src/cli/run/run.h src/cli/run/watch.c src/cli/run/watch.h \
 	src/cli/stat/cell.c src/cli/stat/cell.h src/cli/stat/child.c \
@@ -37,12 +44,16 @@ perfmon_SOURCES = \
 	src/cli/top/top.c src/cli/top/top.h src/cli/top/watch.c
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(NCURSES_CFLAGS) \
 	-DBINDIR='"$(bindir)"' -DLIBDIR='"$(libdir)"' -DEXACTDIR='"$(libexecdir)/perfmon/valgrind"'
-# The page as the text of a C string.
+# Pages as the texts of C strings.
+page_text = $(AM_V_GEN)$(MKDIR_P) $(@D) && sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' \
+	$(srcdir)/$(@D)/page.html >$@.tmp && mv $@.tmp $@
 src/cli/report/page_text.h: src/cli/report/page.html
-	$(AM_V_GEN)$(MKDIR_P) src/cli/report && sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' \
-		$(srcdir)/src/cli/report/page.html >$@.tmp && mv $@.tmp $@
+	$(page_text)
+src/cli/roofline/page_text.h: src/cli/roofline/page.html
+	$(page_text)
 src/cli/report/perfmon-html.$(OBJEXT): src/cli/report/page_text.h
-CLEANFILES += src/cli/report/page_text.h
+src/cli/roofline/perfmon-html.$(OBJEXT): src/cli/roofline/page_text.h
+CLEANFILES += src/cli/report/page_text.h src/cli/roofline/page_text.h
 perfmon_LDADD = libperfmon_all.la $(NCURSES_LIBS) -lm
 endif
-EXTRA_DIST += src/cli/report/page.html
+EXTRA_DIST += src/cli/report/page.html src/cli/roofline/page.html

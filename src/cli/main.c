@@ -11,6 +11,7 @@
 #include "cli/info/info.h"
 #include "cli/list/list.h"
 #include "cli/report/report.h"
+#include "cli/roofline/roofline.h"
 #include "cli/run/run.h"
 #include "cli/stat/stat.h"
 #include "cli/top/top.h"
@@ -25,6 +26,8 @@ static const struct {
 	{"info", cli_info, "show the events that this machine can count, and the limits"},
 	{"list", cli_list, "the events that have a name here"},
 	{"report", cli_report, "report the counts of a program's regions"},
+	{"roofline", cli_roofline,
+	 "show how near regions come to what the machine can do"},
 	{"run", cli_run, "run a program that uses regions, and report"},
 	{"stat", cli_stat, "run a command, or watch threads, and count events"},
 	{"top", cli_top, "watch the regions of a running program"},
@@ -38,7 +41,7 @@ static void usage(FILE *to)
 	      "       perfmon --version\n\n",
 	      to);
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(to, "  %-6s %s\n", commands[i].name, commands[i].summary);
+		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
 }
 
 /* Runs the subcommand in ARGV[0]. */

@@ -19,7 +19,6 @@
 #include "cli/common/common.h"
 #include "cli/join/join.h"
 #include "cli/run/plan.h"
-#include "cli/run/watch.h"
 #include "core/report/merge/join.h"
 #include "core/report/report.h"
 #include "core/settings/options.h"

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The chart in characters. Both axes are logarithmic. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/roofline/data.h"
+#include "core/report/output/number.h"
+#include "core/report/output/row.h"
+
+#define WIDE 64
+#define HIGH 18
+
+struct chart {
+	const struct roof *roof;
+	uint32_t threads;
+	double peak;			   /* of double precision */
+	double slopes[CLI_CEILING_LEVELS]; /* 0: not measured */
+	double left, right, bottom, top;   /* log10 of the ends of the axes */
+	char cells[HIGH][WIDE + 1];
+};
+
+static bool belongs(const struct chart *chart, uint32_t n)
+{
+	const struct roof_point *point = &chart->roof->points[n];
+
+	return point->placed && point->ceiling_threads == chart->threads;
+}
+
+/* Chooses the axes so that points, and the ridges of L1 and memory, are inside. */
+static void axes_choose(struct chart *chart)
+{
+	double slowest = chart->slopes[CLI_CEILING_MEMORY];
+	double left = chart->peak / chart->slopes[CLI_CEILING_L1];
+	double right = slowest > 0 ? chart->peak / slowest : left;
+	double bottom = chart->peak, top = chart->peak;
+
+	for (uint32_t n = 1; n < chart->roof->profile->tree.node_count; n++) {
+		const struct roof_point *point = &chart->roof->points[n];
+
+		if (!belongs(chart, n))
+			continue;
+		left = fmin(left, point->intensity);
+		right = fmax(right, point->intensity);
+		bottom = fmin(bottom, point->flops_per_s);
+		top = fmax(top, point->flops_per_s);
+	}
+	chart->left = log10(left / 2);
+	chart->right = log10(right * 3);
+	chart->bottom = log10(bottom / 2);
+	chart->top = log10(top * 1.5);
+}
+
+static double intensity_at(const struct chart *chart, int x)
+{
+	return pow(10, chart->left + (chart->right - chart->left) * (x + 0.5) / WIDE);
+}
+
+static int row_of(const struct chart *chart, double flops_per_s)
+{
+	return (int)floor((chart->top - log10(flops_per_s)) /
+			  (chart->top - chart->bottom) * HIGH);
+}
+
+static void put(struct chart *chart, int x, int y, char c)
+{
+	if (x >= 0 && x < WIDE && y >= 0 && y < HIGH)
+		chart->cells[y][x] = c;
+}
+
+/* Draws the line of LEVEL up to the peak, and its name where it begins. */
+static void slope_draw(struct chart *chart, int level)
+{
+	const char *name = cli_ceiling_name((enum cli_ceiling_of)level);
+	char mark = level == CLI_CEILING_L1 ? '/' : '.';
+	int first = -1, x, y;
+
+	for (x = 0; x < WIDE; x++) {
+		double rate = chart->slopes[level] * intensity_at(chart, x);
+
+		y = row_of(chart, rate);
+		if (rate > chart->peak || y < 0 || y >= HIGH)
+			continue;
+		first = first < 0 ? x : first;
+		put(chart, x, y, mark);
+	}
+	if (first < 0)
+		return;
+	y = row_of(chart, chart->slopes[level] * intensity_at(chart, first));
+	for (x = first; *name && x < WIDE; x++)
+		put(chart, x, y, *name++);
+}
+
+static void lines_draw(struct chart *chart)
+{
+	double ridge = chart->peak / chart->slopes[CLI_CEILING_L1];
+	int y = row_of(chart, chart->peak);
+
+	for (int level = CLI_CEILING_MEMORY; level >= CLI_CEILING_L1; level--)
+		if (chart->slopes[level] > 0)
+			slope_draw(chart, level);
+	for (int x = 0; x < WIDE; x++)
+		if (intensity_at(chart, x) >= ridge)
+			put(chart, x, y, '-');
+}
+
+static void points_draw(struct chart *chart)
+{
+	/* The first one of a cell is on top. */
+	for (uint32_t n = chart->roof->profile->tree.node_count - 1; n; n--) {
+		const struct roof_point *point = &chart->roof->points[n];
+		double part = (log10(point->intensity) - chart->left) /
+			      (chart->right - chart->left);
+
+		if (belongs(chart, n) && point->letter)
+			put(chart, (int)(part * WIDE), row_of(chart, point->flops_per_s),
+			    point->letter);
+	}
+}
+
+/* Writes the label of row Y: a power of ten that lies in it. */
+static void label_write(const struct chart *chart, int y, struct pm_row *row)
+{
+	double step = (chart->top - chart->bottom) / HIGH;
+	double power = floor(chart->top - step * y);
+	char text[PM_CELL] = "";
+
+	if (power > chart->top - step * (y + 1))
+		pm_cell_unit(text, pow(10, power), "FLOP/s");
+	/* "100.0 GFLOP/s" */
+	pm_row_right(row, text, 0, 13);
+}
+
+static void scale_write(const struct chart *chart, struct pm_out *out)
+{
+	char line[WIDE + PM_CELL], text[PM_CELL];
+	double width = chart->right - chart->left;
+
+	memset(line, ' ', sizeof(line));
+	for (int power = (int)ceil(chart->left); power <= (int)chart->right; power++) {
+		int x = (int)((power - chart->left) / width * WIDE);
+
+		pm_cell_fixed(text, pow(10, power),
+			      power < 0 ? -power < 6 ? -power : 6 : 0);
+		if (x >= 0 && x < WIDE)
+			memcpy(line + x, text, strlen(text));
+	}
+	line[WIDE + 6] = '\0';
+	for (size_t end = strlen(line); end && line[end - 1] == ' '; end--)
+		line[end - 1] = '\0';
+	pm_out_format(out, "               %s\n", line);
+}
+
+void roof_chart(const struct roof *roof, uint32_t threads, struct pm_out *out)
+{
+	struct chart chart = {.roof = roof, .threads = threads};
+	struct pm_row row = {.out = out};
+	const struct cli_ceiling *c;
+	bool any = false;
+
+	for (uint32_t n = 1; n < roof->profile->tree.node_count; n++)
+		any |= belongs(&chart, n);
+	for (int of = 0; of <= CLI_CEILING_DP; of++) {
+		c = cli_ceiling_best(roof->ceilings, (enum cli_ceiling_of)of, threads, 0);
+		if (of == CLI_CEILING_DP)
+			chart.peak = c ? c->rate : 0;
+		else
+			chart.slopes[of] = c ? c->rate : 0;
+	}
+	if (!any || !(chart.peak > 0) || !(chart.slopes[CLI_CEILING_L1] > 0))
+		return;
+	memset(chart.cells, ' ', sizeof(chart.cells));
+	axes_choose(&chart);
+	lines_draw(&chart);
+	points_draw(&chart);
+	pm_out_format(out, "\nflops a second over flops per byte, %u thread%s:\n",
+		      threads, threads == 1 ? "" : "s");
+	for (int y = 0; y < HIGH; y++) {
+		chart.cells[y][WIDE] = '\0';
+		label_write(&chart, y, &row);
+		pm_row_left(&row, " |", 0, 2);
+		for (int x = 0; x < WIDE; x++) {
+			char cell[2] = {chart.cells[y][x]};
+
+			if (*cell == ' ')
+				row.blanks++;
+			else
+				pm_row_left(&row, cell, 0, 1);
+		}
+		pm_row_end(&row);
+	}
+	pm_out_text(out, "              +");
+	pm_out_repeat(out, '-', WIDE);
+	pm_out_text(out, "\n");
+	scale_write(&chart, out);
+}

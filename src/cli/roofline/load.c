@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/roofline/data.h"
+
+#include <string.h>
+
+#include "cli/common/common.h"
+#include "cli/join/join.h"
+
+/* Makes the model and the tree of what was read. */
+static int tree_make(struct roof_profile *profile)
+{
+	const struct pm_snapshot *sum = pm_merge_sum(profile->merge);
+	/* What measuring counts is not the region's: an empty region has no bytes. */
+	int err = pm_report_model_make(&profile->model, sum, true, NULL);
+
+	if (err)
+		return err;
+	err = pm_report_tree_make(&profile->tree, &profile->model, -1);
+	if (err)
+		pm_report_model_free(&profile->model);
+	profile->made = !err;
+	return err;
+}
+
+int roof_load(struct roof_profile *profile, const char *timed, const char *counts,
+	      const char *name)
+{
+	const struct pm_join_run run = {.name = name};
+	struct pm_merge *other = NULL;
+	struct pm_diag diag = {0};
+	int status = cli_join_read("roofline", timed, &profile->merge), err = 0;
+
+	if (!status && counts)
+		status = cli_join_read("roofline", counts, &other);
+	if (status)
+		return status;
+	/* What there was to say of the timed run alone is in its own report. */
+	profile->notes_from = pm_merge_sum(profile->merge)->note_count;
+	if (other)
+		err = pm_join_add_to_merge(profile->merge, other, &run, &diag);
+	pm_merge_free(other);
+	if (!err)
+		err = tree_make(profile);
+	if (err)
+		cli_complain("roofline", "%s", diag.text[0] ? diag.text : strerror(-err));
+	return err ? CLI_FAILED : 0;
+}
+
+void roof_unload(struct roof_profile *profile)
+{
+	if (profile->made) {
+		pm_report_tree_free(&profile->tree);
+		pm_report_model_free(&profile->model);
+	}
+	pm_merge_free(profile->merge);
+	memset(profile, 0, sizeof(*profile));
+}

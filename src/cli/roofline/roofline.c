@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon roofline shows how near the regions of a program come to what the machine can do. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/roofline/roofline.h"
+#include "cli/common/common.h"
+#include "cli/exact/exact.h"
+#include "cli/roofline/data.h"
+#include "cli/roofline/runs.h"
+
+/* clang-format off */
+static const char help[] =
+	"usage: perfmon roofline [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+	"       perfmon roofline [OPTION]... --timed PROFILE [--counts PROFILE]\n"
+	"       perfmon roofline [OPTION]...\n\n"
+	"Shows how near each region of a program comes to the ceilings of this machine, which\n"
+	"needs no hardware counters. Runs COMMAND at full speed for times, then once more by\n"
+	"translation, which counts its flops and bytes exactly and takes some 10 times as long,\n"
+	"and measures the bandwidth of caches and memory and the peak of flops. The second run\n"
+	"prints nothing. Without a command and profiles: the ceilings alone.\n\n"
+	"  -f, --format FORMAT   text (default), json, html: one page for a browser\n"
+	"      --html            the same as -f html\n"
+	"  -o, --output FILE     to this file; - is standard output, the default\n"
+	"      --ceilings FILE   take the ceilings from this file, and keep there what is measured\n"
+	"      --quick           measure the ceilings in half a second, less exactly\n"
+	"      --quantities      flops and bytes are what the program says (perfmon_quantity(3)), and\n"
+	"                        COMMAND runs once\n"
+	"      --timed PROFILE   show this profile, which perfmon run -P has kept\n"
+	"      --counts PROFILE  its flops and bytes, which perfmon run --exact -e\n"
+	"                        sp-flops,dp-flops,load-bytes,store-bytes -P has kept. Not given:\n"
+	"                        --quantities\n"
+	"  -h, --help            this text\n\n"
+	"Exit status: the command's own, 1 if something could not be run, read or written, 2 if\n"
+	"an option is wrong, 126 or 127 if COMMAND cannot be run or is not there.\n";
+/* clang-format on */
+
+/* So many numbers of threads get ceilings of their own. */
+#define SETS 4
+
+struct request {
+	unsigned int format;
+	bool quick, quantities;
+	const char *output, *ceilings, *timed, *counts;
+	char **command; /* NULL: profiles, or ceilings alone */
+};
+enum { TEXT, JSON, HTML };
+
+/* --- ceilings --------------------------------------------------------------------------- */
+
+/* Keeps CEILINGS in the file PATH. */
+static int ceilings_keep(const struct cli_ceilings *ceilings, const char *path)
+{
+	struct cli_output output;
+
+	if (cli_output_begin(&output, "roofline", path, "json"))
+		return CLI_FAILED;
+	return cli_output_end(&output,
+			      cli_ceilings_write(ceilings, cli_output_print, &output));
+}
+
+/* Measures what the points need, or, for ceilings alone, one thread and all. */
+static int ceilings_measure(struct cli_ceilings *ceilings, const struct roof *roof,
+			    bool quick)
+{
+	uint32_t all = cli_ceilings_threads();
+	struct pm_diag diag = {0};
+	int err = 0;
+
+	if (!roof->profile) {
+		err = cli_ceilings_measure(ceilings, 1, quick, &diag);
+		if (!err && all > 1)
+			err = cli_ceilings_measure(ceilings, all, quick, &diag);
+	}
+	for (uint32_t t = 0; !err && (t = roof_threads(roof, t));)
+		err = cli_ceilings_measure(ceilings, t, quick, &diag);
+	if (err)
+		cli_complain("roofline", "%s", diag.text);
+	return err ? CLI_FAILED : 0;
+}
+
+/* Begins CEILINGS with what the file of REQUEST has. */
+static int ceilings_begin(struct cli_ceilings *ceilings, const struct request *request)
+{
+	struct pm_diag diag = {0};
+	int err = cli_ceilings_begin(ceilings);
+
+	if (err)
+		pm_diag_set(&diag, err, "%s", strerror(-err));
+	else if (request->ceilings)
+		err = cli_ceilings_read(ceilings, request->ceilings, &diag);
+	if (!err || err == -ENOENT)
+		return 0;
+	cli_complain("roofline", "%s", diag.text);
+	return CLI_FAILED;
+}
+
+/* --- output ----------------------------------------------------------------------------- */
+
+static int print(const struct roof *roof, const struct request *request)
+{
+	static int (*const writers[])(const struct roof *, struct pm_out *) = {
+		[TEXT] = roof_text, [JSON] = roof_json, [HTML] = roof_html};
+	static const char *const suffixes[] = {"txt", "json", "html"};
+	struct cli_output output;
+	struct pm_out out = {.sink = cli_output_print, .argument = &output};
+	int err;
+
+	if (cli_output_begin(&output, "roofline", request->output,
+			     suffixes[request->format]))
+		return CLI_FAILED;
+	if (!output.path && request->format == TEXT) {
+		out.columns = cli_columns();
+		cli_pager_begin();
+	}
+	err = writers[request->format](roof, &out);
+	return cli_output_end(&output, pm_out_end(&out) ?: err);
+}
+
+/* --- steps ------------------------------------------------------------------------------ */
+
+/* Checks that profiles can be what they are given for. */
+static int profiles_check(struct roof *roof, const struct request *request)
+{
+	/* A profile that perfmon run -P alone has kept has no exact counts. */
+	if (!request->command && !request->counts && !roof_has_source(roof))
+		roof->source = ROOF_QUANTITIES;
+	if (roof->profile->model.exact) {
+		cli_complain("roofline",
+			     "'%s' was counted by translation, and has no times of the "
+			     "machine: give it as --counts, and as --timed a profile "
+			     "without --exact",
+			     roof->title);
+		return CLI_FAILED;
+	}
+	return 0;
+}
+
+static void notes_make(struct roof *roof, const struct request *request)
+{
+	const struct pm_snapshot *s = roof->profile->model.snapshot;
+
+	if (!request->command && !cli_machine_of(s))
+		roof_note(roof,
+			  "the times are of the machine '%s', or from before its last "
+			  "start; the ceilings are of this machine, now",
+			  s->header.host);
+	for (uint32_t i = roof->profile->notes_from; i < s->note_count; i++)
+		roof_note(roof, "%s", s->notes[i]);
+	if (roof->ceilings->assumed)
+		roof_note(roof,
+			  "the kernel does not tell the caches: L1 is taken to have "
+			  "32 KiB, and others are not measured");
+}
+
+/* Makes the points of the profiles TIMED and COUNTS, and prints them. */
+static int show(struct roof *roof, const struct request *request)
+{
+	struct cli_ceilings ceilings = {.count = 0};
+	uint32_t before;
+	int status = ceilings_begin(&ceilings, request);
+
+	roof->ceilings = &ceilings;
+	before = ceilings.count;
+	if (!status && roof->profile)
+		status = profiles_check(roof, request) ?: roof_points_make(roof);
+	if (!status)
+		status = ceilings_measure(&ceilings, roof, request->quick);
+	if (!status && request->ceilings && ceilings.count > before)
+		status = ceilings_keep(&ceilings, request->ceilings);
+	if (!status && roof->profile) {
+		roof_points_bound(roof);
+		notes_make(roof, request);
+	}
+	if (!status)
+		status = print(roof, request);
+	cli_ceilings_free(&ceilings);
+	return status;
+}
+
+static int run_command(const struct request *request, struct roof_profile *profile,
+		       int *ended)
+{
+	struct roof_runs runs;
+	int status = roof_runs_begin(&runs);
+
+	if (!status)
+		status = roof_run_timed(&runs, request->command);
+	*ended = runs.status;
+	if (!status && WIFSIGNALED(runs.status))
+		status = CLI_FAILED;
+	else if (!status && !request->quantities)
+		status = roof_run_counted(&runs, request->command);
+	if (!status)
+		status = roof_load(profile, runs.timed,
+				   request->quantities ? NULL : runs.counts,
+				   "that by translation");
+	roof_runs_end(&runs);
+	return status;
+}
+
+static int check(const struct request *request)
+{
+	const char *wrong = NULL;
+
+	if (request->command && (request->timed || request->counts))
+		wrong = "a command and profiles were given: only one of them can be "
+			"shown";
+	else if (request->counts && !request->timed)
+		wrong = "--counts: --timed is missing, the profile with the times";
+	else if (request->counts && request->quantities)
+		wrong = "--quantities: --counts says where flops and bytes come from";
+	if (wrong) {
+		cli_complain("roofline", "%s; see perfmon roofline --help", wrong);
+		return CLI_USAGE;
+	}
+	if (!request->command || request->quantities || cli_exact_is_there())
+		return 0;
+	cli_complain(
+		"roofline",
+		"flops and bytes are counted under Valgrind, which is not there, or "
+		"perfmon was built without it: install the package valgrind, or take "
+		"what the program says (--quantities)");
+	return CLI_FAILED;
+}
+
+static int read_options(struct request *request, int argc, char **argv)
+{
+	static const char formats[] = "text, json, html";
+	const struct cli_option options[] = {
+		{"format", .choice = &request->format, .choices = formats},
+		{"html", "html", .choice = &request->format, .choices = formats},
+		{"output", .text = &request->output},
+		{"ceilings", .text = &request->ceilings},
+		{"quick", .flag = &request->quick},
+		{"quantities", .flag = &request->quantities},
+		{"timed", .text = &request->timed},
+		{"counts", .text = &request->counts},
+		{.name = NULL},
+	};
+	const struct cli_command command = {"roofline", help, true, options};
+	int status = cli_options_read(&command, argc, argv);
+
+	if (optind < argc)
+		request->command = argv + optind;
+	return status;
+}
+
+int cli_roofline(int argc, char **argv)
+{
+	struct request request = {.format = TEXT};
+	struct roof_profile profile = {.merge = NULL};
+	struct roof roof = {.title = NULL};
+	int status = read_options(&request, argc, argv), ended = 0;
+
+	if (status >= 0)
+		return status;
+	status = check(&request);
+	roof.source = request.quantities ? ROOF_QUANTITIES : ROOF_EXACT;
+	roof.title = request.command ? request.command[0] : request.timed;
+	if (!status && request.command)
+		status = run_command(&request, &profile, &ended);
+	else if (!status && request.timed)
+		status = roof_load(&profile, request.timed, request.counts,
+				   request.counts);
+	if (profile.made)
+		roof.profile = &profile;
+	if (!status)
+		status = show(&roof, &request);
+	roof_free(&roof);
+	roof_unload(&profile);
+	status = cli_finish("roofline", status);
+	return ended && status <= CLI_FAILED ? cli_child_end_as(ended) : status;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/roofline/runs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/common/common.h"
+#include "cli/exact/exact.h"
+
+#define EVENTS "sp-flops,dp-flops,load-bytes,store-bytes"
+/* So much of the end of what the second run printed is shown. */
+#define SHOWN 1200
+
+/* --- the folder ------------------------------------------------------------------------- */
+
+int roof_runs_begin(struct roof_runs *runs)
+{
+	const char *below = getenv("TMPDIR");
+
+	memset(runs, 0, sizeof(*runs));
+	runs->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	snprintf(runs->folder, sizeof(runs->folder), "%s/perfmon-roofline-XXXXXX",
+		 below && *below == '/' ? below : "/tmp");
+	if (!mkdtemp(runs->folder)) {
+		cli_complain(
+			"roofline",
+			"cannot make a folder for profiles like '%s': %s: set TMPDIR "
+			"to a folder with room",
+			runs->folder, strerror(errno));
+		*runs->folder = '\0';
+		return CLI_FAILED;
+	}
+	snprintf(runs->timed, sizeof(runs->timed), "%s/timed", runs->folder);
+	snprintf(runs->counts, sizeof(runs->counts), "%s/counts", runs->folder);
+	if (!mkdir(runs->timed, 0700) && !mkdir(runs->counts, 0700))
+		return 0;
+	cli_complain("roofline", "'%s': %s", runs->folder, strerror(errno));
+	return CLI_FAILED;
+}
+
+static void remove_all(const char *folder)
+{
+	DIR *directory = opendir(folder);
+	const struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+	rmdir(folder);
+}
+
+void roof_runs_end(struct roof_runs *runs)
+{
+	if (!*runs->folder)
+		return;
+	remove_all(runs->timed);
+	remove_all(runs->counts);
+	remove_all(runs->folder);
+	*runs->folder = '\0';
+}
+
+/* --- a run ------------------------------------------------------------------------------ */
+
+/* Sets the variables of a run whose profiles go to FOLDER. */
+static int set_environment(const char *folder, const char *events)
+{
+	char profile[2 * PATH_MAX], *to = profile;
+
+	/* %p and the like have no meaning here. */
+	for (const char *c = folder; *c; c++) {
+		*to++ = *c;
+		if (*c == '%')
+			*to++ = '%';
+	}
+	strcpy(to, "/");
+	if (!setenv("PERFMON_PROFILE", profile, 1) &&
+	    !setenv("PERFMON_OUTPUT", "none", 1) && !setenv("PERFMON_EVENTS", events, 1))
+		return 0;
+	cli_complain("roofline", "%s", strerror(errno));
+	return CLI_FAILED;
+}
+
+static bool has_profile(const char *folder)
+{
+	DIR *directory = opendir(folder);
+	const struct dirent *entry;
+	bool found = false;
+
+	while (directory && !found && (entry = readdir(directory)))
+		found = *entry->d_name != '.';
+	if (directory)
+		closedir(directory);
+	return found;
+}
+
+static int cannot_run(const char *name, int err)
+{
+	cli_complain("roofline", "cannot run '%s': %s", name, strerror(-err));
+	return err == -ENOENT ? 127 : 126;
+}
+
+int roof_run_timed(struct roof_runs *runs, char **command)
+{
+	int status = set_environment(runs->timed, "none");
+	int err = status ? 0 : cli_child_run(command, NULL, &runs->status);
+
+	if (status)
+		return status;
+	if (err)
+		return cannot_run(command[0], err);
+	/* Its signal says what happened. */
+	if (WIFSIGNALED(runs->status) || has_profile(runs->timed))
+		return 0;
+	cli_complain(
+		"roofline",
+		"no profile was written: '%s' entered no region, or does not use the "
+		"library",
+		command[0]);
+	return WEXITSTATUS(runs->status) ? WEXITSTATUS(runs->status) : CLI_FAILED;
+}
+
+/* Opens the standard input of the second run: the same file from its beginning, or, where it can be
+ * read only once, a line whose reading would show. Returns -1 for the same file, or -errno. */
+static int open_input(const struct roof_runs *runs)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (lseek(STDIN_FILENO, runs->input, SEEK_SET) >= 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/input", runs->folder);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0 && (write(fd, "\n", 1) != 1 || lseek(fd, 0, SEEK_SET)))
+		cli_complain("roofline", "'%s': %s", path, strerror(errno));
+	return fd;
+}
+
+/* Says how STATUS says that a run ended: "status 3", "signal 4 (Illegal instruction)". */
+static const char *ended(int status, char text[64])
+{
+	if (WIFSIGNALED(status))
+		snprintf(text, 64, "signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	else
+		snprintf(text, 64, "status %d", WEXITSTATUS(status));
+	return text;
+}
+
+/* Prints the end of what the run wrote to ERRORS. */
+static void show_errors(int errors)
+{
+	char text[SHOWN + 1];
+	off_t size = lseek(errors, 0, SEEK_END);
+	ssize_t n = pread(errors, text, SHOWN, size > SHOWN ? size - SHOWN : 0);
+	const char *at = text;
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	/* From the beginning of a line on. */
+	if (size > SHOWN && strchr(text, '\n'))
+		at = strchr(text, '\n') + 1;
+	fputs("the end of what it wrote to standard error:\n", stderr);
+	fputs(at, stderr);
+}
+
+static int compare_ends(const struct roof_runs *runs, const char *name, int errors)
+{
+	char first[64], second[64];
+
+	if (runs->counts_status == runs->status && has_profile(runs->counts))
+		return 0;
+	if (runs->counts_status != runs->status)
+		cli_complain("roofline",
+			     "the run of '%s' that counts by translation ended with %s, "
+			     "the first one with %s",
+			     name, ended(runs->counts_status, second),
+			     ended(runs->status, first));
+	else
+		cli_complain("roofline",
+			     "the run of '%s' that counts by translation left no profile",
+			     name);
+	show_errors(errors);
+	return CLI_FAILED;
+}
+
+static int input_was_read(const char *name)
+{
+	cli_complain(
+		"roofline",
+		"'%s' reads its standard input, which is a pipe or a terminal, and the "
+		"second run would need the same: let it read from a file (< FILE)",
+		name);
+	return CLI_FAILED;
+}
+
+int roof_run_counted(struct roof_runs *runs, char **command)
+{
+	char path[PATH_MAX];
+	struct cli_exact_events events;
+	char **line = NULL, *names = NULL;
+	int streams[3] = {-1, -1, -1}, status, err;
+
+	status = cli_exact_parse("roofline", EVENTS, &events);
+	names = status ? NULL : cli_exact_list(&events, "exact::");
+	if (!status)
+		status = names ? set_environment(runs->counts, names) : CLI_FAILED;
+	free(names);
+	unsetenv("PERFMON_STRIDE");
+	unsetenv("PERFMON_MIN_MEAN");
+	if (!status)
+		status = cli_exact_start("roofline", &events, NULL, command, &line);
+	if (status)
+		return status;
+	streams[0] = open_input(runs);
+	snprintf(path, sizeof(path), "%s/errors", runs->folder);
+	streams[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	streams[2] = open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+	err = cli_child_run(line, streams, &runs->counts_status);
+	if (err)
+		status = cannot_run(command[0], err);
+	else if (streams[0] >= 0 && lseek(streams[0], 0, SEEK_CUR) > 0)
+		status = input_was_read(command[0]);
+	else
+		status = compare_ends(runs, command[0], streams[2]);
+	for (int i = 0; i < 3; i++)
+		if (streams[i] >= 0)
+			close(streams[i]);
+	free(line);
+	return status;
+}
