@@ -170,7 +170,7 @@ EXTRA_DIST += tests/suites/dist.sh tests/suites/exact_diff.sh tests/suites/exact
 	tests/tables tests/tables.awk \
 	tests/suites/profiles.sh tests/suites/quiet.sh \
 	tests/suites/regions.sh tests/suites/snapshots.long.sh
-EXTRA_DIST += tests/suites/top.sh
+EXTRA_DIST += tests/suites/roofline.sh tests/programs/roofline_kernels.c tests/suites/top.sh
 EXTRA_DIST += tests/suites/languages.sh tests/programs/languages.f90
 
 if HAVE_CRITERION
