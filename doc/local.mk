@@ -3,7 +3,7 @@
 docfilesdir = $(docdir)/doc
 dist_docfiles_DATA = doc/api.md doc/ci.md doc/compare.md doc/costs.md doc/embedding.md doc/events.md doc/first-hour.md doc/hooks.md doc/languages.md doc/limits.md \
 	doc/metrics.md doc/migration.md doc/mpi.md doc/packages.md doc/page.png doc/profile-layout.md doc/profiles.md doc/python.md doc/regions.md \
-	doc/report-formats.md doc/reports.md doc/rules.md doc/sessions.md doc/stat-formats.md \
+	doc/report-formats.md doc/reports.md doc/roofline.md doc/rules.md doc/sessions.md doc/stat-formats.md \
 	doc/stat.md doc/troubleshooting.md
 dist_doc_DATA = README.md NEWS.md
 

@@ -16,6 +16,8 @@
 #define COLUMNS 4
 /* A rate may be so much above a ceiling that was measured at another time. */
 #define TOLERANCE 1.1
+/* So many numbers of threads get ceilings of their own: each takes seconds to measure. */
+#define SETS 4
 
 static const struct {
 	const char *name, *text;
@@ -184,6 +186,39 @@ static void rates_compute(struct roof_point *point)
 	point->placed = point->problem == ROOF_GOOD && bytes > 0;
 }
 
+uint32_t roof_threads(const struct roof *roof, uint32_t after)
+{
+	uint32_t next = 0;
+
+	for (uint32_t n = 1; roof->profile && n < roof->profile->tree.node_count; n++) {
+		uint32_t threads = roof->points[n].ceiling_threads;
+
+		if (threads > after && (!next || threads < next))
+			next = threads;
+	}
+	return next;
+}
+
+/* Has regions of several threads share the ceilings of MOST threads if there are too many numbers of
+ * threads. */
+static void sets_limit(struct roof *roof, uint32_t most)
+{
+	uint32_t sets = 0;
+
+	for (uint32_t t = 0; (t = roof_threads(roof, t));)
+		sets++;
+	if (sets <= SETS)
+		return;
+	for (uint32_t n = 1; n < roof->profile->tree.node_count; n++)
+		if (roof->points[n].ceiling_threads > 1)
+			roof->points[n].ceiling_threads = most;
+	roof_note(
+		roof,
+		"regions had %u different numbers of threads: those of more than one are "
+		"compared with the ceilings of all %u CPUs",
+		sets, most);
+}
+
 int roof_points_make(struct roof *roof)
 {
 	const struct pm_report_tree *tree = &roof->profile->tree;
@@ -223,20 +258,8 @@ int roof_points_make(struct roof *roof)
 			letter = letter == 'z' ? 'A' : letter == 'Z' ? '\0' : letter + 1;
 		}
 	}
+	sets_limit(roof, most);
 	return 0;
-}
-
-uint32_t roof_threads(const struct roof *roof, uint32_t after)
-{
-	uint32_t next = 0;
-
-	for (uint32_t n = 1; roof->profile && n < roof->profile->tree.node_count; n++) {
-		uint32_t threads = roof->points[n].ceiling_threads;
-
-		if (threads > after && (!next || threads < next))
-			next = threads;
-	}
-	return next;
 }
 
 /* --- ceilings --------------------------------------------------------------------------- */

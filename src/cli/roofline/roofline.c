@@ -39,9 +39,6 @@ static const char help[] =
 	"an option is wrong, 126 or 127 if COMMAND cannot be run or is not there.\n";
 /* clang-format on */
 
-/* So many numbers of threads get ceilings of their own. */
-#define SETS 4
-
 struct request {
 	unsigned int format;
 	bool quick, quantities;
@@ -198,7 +195,7 @@ static int run_command(const struct request *request, struct roof_profile *profi
 	if (!status)
 		status = roof_load(profile, runs.timed,
 				   request->quantities ? NULL : runs.counts,
-				   "that by translation");
+				   "the second of the command");
 	roof_runs_end(&runs);
 	return status;
 }
