@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/roofline/data.h"
+#include "core/report/output/escape.h"
 #include "core/report/output/number.h"
 #include "core/report/output/row.h"
 
@@ -148,7 +149,9 @@ static void scale_write(const struct chart *chart, struct pm_out *out)
 	line[WIDE + 6] = '\0';
 	for (size_t end = strlen(line); end && line[end - 1] == ' '; end--)
 		line[end - 1] = '\0';
-	pm_out_format(out, "               %s\n", line);
+	pm_out_text(out, "               ");
+	pm_out_plain(out, line, 0);
+	pm_out_text(out, "\n");
 }
 
 void roof_chart(const struct roof *roof, uint32_t threads, struct pm_out *out)

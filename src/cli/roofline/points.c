@@ -107,7 +107,7 @@ bool roof_has_source(const struct roof *roof)
 	return columns_find(roof, columns);
 }
 
-#define IN_DOUBT                                                                         \
+#define UNSURE                                                                           \
 	(PM_MARK_TORN | PM_MARK_MISMATCHED | PM_MARK_DROPPED | PM_MARK_DEFECT |          \
 	 PM_MARK_THREADS | PM_MARK_SAMPLED | PM_MARK_LEFT_OUT | PM_MARK_PART |           \
 	 PM_MARK_MULTIPLEXED)
@@ -130,7 +130,7 @@ static enum roof_problem counts_take(const struct roof *roof, struct roof_point 
 		if (value.state != PM_COUNTED)
 			return roof->source == ROOF_EXACT ? ROOF_ABSENT
 							  : ROOF_NOT_COUNTED;
-		if (value.marks & IN_DOUBT)
+		if (value.marks & UNSURE)
 			return ROOF_NOT_COUNTED;
 		*to[c] = value.value * tree->model->events[columns[c]].first->scale;
 	}

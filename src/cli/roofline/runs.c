@@ -161,7 +161,8 @@ static void show_errors(int errors)
 	char text[SHOWN + 1];
 	off_t size = lseek(errors, 0, SEEK_END);
 	ssize_t n = pread(errors, text, SHOWN, size > SHOWN ? size - SHOWN : 0);
-	const char *at = text;
+	struct pm_out out = {.sink = cli_print, .argument = stderr};
+	char *at = text, *end;
 
 	if (n <= 0)
 		return;
@@ -169,8 +170,16 @@ static void show_errors(int errors)
 	/* From the beginning of a line on. */
 	if (size > SHOWN && strchr(text, '\n'))
 		at = strchr(text, '\n') + 1;
-	fputs("the end of what it wrote to standard error:\n", stderr);
-	fputs(at, stderr);
+	pm_out_text(&out, "the end of what it wrote to standard error:\n");
+	for (; *at; at = end) {
+		end = strchrnul(at, '\n');
+		if (*end)
+			*end++ = '\0';
+		pm_out_text(&out, "  ");
+		pm_out_plain(&out, at, 0);
+		pm_out_text(&out, "\n");
+	}
+	pm_out_end(&out);
 }
 
 static int compare_ends(const struct roof_runs *runs, const char *name, int errors)
