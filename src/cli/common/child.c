@@ -108,3 +108,14 @@ int cli_child_run(char **command, const int *standard, int *status)
 	child = 0;
 	return err;
 }
+
+void cli_child_signals_end(void)
+{
+	struct sigaction now;
+
+	for (size_t i = 0; i < PASSED_ON; i++)
+		if (!sigaction(passed_on[i], NULL, &now) && now.sa_sigaction == pass_on)
+			signal(passed_on[i], SIG_DFL);
+	if (interrupt)
+		raise((int)interrupt);
+}

@@ -14,6 +14,10 @@ int cli_child_run(char **command, const int *standard, int *status);
 /* Returns the signal that asked this process to end while commands ran; 0: none. */
 int cli_child_interrupt(void);
 
+/* Passes no more signals on: they end this process, and one that came while commands ran does so at
+ * once. */
+void cli_child_signals_end(void);
+
 /* Ends as a command with this STATUS did: by its signal, or returns its exit status. */
 int cli_child_end_as(int status);
 

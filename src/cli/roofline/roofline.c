@@ -197,6 +197,7 @@ static int run_command(const struct request *request, struct roof_profile *profi
 				   request->quantities ? NULL : runs.counts,
 				   "the second of the command");
 	roof_runs_end(&runs);
+	cli_child_signals_end();
 	return status;
 }
 
