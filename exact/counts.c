@@ -12,6 +12,7 @@
 #include "pub_tool_libcbase.h"
 
 #include "decode.h"
+#include "functions.h"
 
 ULong pm_count[PM_EXACT_COUNTERS];
 UInt pm_counted;
@@ -25,6 +26,7 @@ struct block {
 	UInt length; /* 0: Valgrind does not know it */
 	struct pm_insn insn;
 	Bool loads; /* it has loaded something */
+	Int offset_sp;
 };
 
 static IRExpr *word(ULong value)
@@ -142,6 +144,7 @@ static void instruction(struct block *b, Addr at, UInt length)
 	/* The optimiser may unroll the loop of a string instruction, which then follows
 	 * itself. */
 	Bool again = at == b->at && !b->insn.branch;
+	UInt function;
 
 	b->at = at;
 	b->length = length;
@@ -151,6 +154,11 @@ static void instruction(struct block *b, Addr at, UInt length)
 	b->insn = pm_decode(at, length);
 	if (again)
 		return;
+	function = pm_functions_on ? pm_names_begins(at) : 0;
+	if (function) {
+		flush(b);
+		pm_functions_at_begin(b->out, function, b->offset_sp);
+	}
 	count(b, PM_EXACT_INSTRUCTIONS, 1, NULL);
 	count(b, PM_EXACT_BRANCHES, b->insn.conditional, NULL);
 	count(b, PM_EXACT_CALLS, b->insn.call, NULL);
@@ -278,7 +286,8 @@ IRSB *pm_counts_instrument(VgCallbackClosure *closure, IRSB *in,
 			   const VexGuestLayout *layout, const VexGuestExtents *extents,
 			   const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
-	struct block b = {.out = deepCopyIRSBExceptStmts(in)};
+	struct block b = {.out = deepCopyIRSBExceptStmts(in),
+			  .offset_sp = layout->offset_SP};
 	struct pm_counter_read read;
 	Int i;
 
@@ -300,5 +309,7 @@ IRSB *pm_counts_instrument(VgCallbackClosure *closure, IRSB *in,
 		} else
 			pm_unknown = b.at;
 	}
+	if (pm_functions_on)
+		pm_functions_at_end(b.out, b.at, b.offset_sp);
 	return b.out;
 }

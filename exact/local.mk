@@ -2,14 +2,15 @@
 # The tool for exact counts: a program of its own, with none of the library's flags, since it
 # runs without libc. In a folder with what Valgrind needs to run it, built as installed.
 
-EXACT_INNER = exact/counts.h exact/decode.h
-EXACT_CODE = exact/counts.c exact/flops.c exact/tool.c
+EXACT_INNER = exact/counts.h exact/decode.h exact/functions.h
+EXACT_CODE = exact/counts.c exact/flops.c exact/functions.c exact/names.c exact/tool.c exact/tree.c
 EXTRA_DIST += exact/COPYING exact/README.md $(EXACT_INNER) $(EXACT_CODE)
 
 if HAVE_VALGRIND
 exactdir = $(libexecdir)/perfmon/valgrind
 EXACT_TOOL = exact/valgrind/perfmon-@VALGRIND_ARCH@-linux
-EXACT_OBJECTS = exact/counts.o exact/flops.o exact/tool.o
+EXACT_OBJECTS = exact/counts.o exact/flops.o exact/functions.o exact/names.o exact/tool.o \
+	exact/tree.o
 EXACT_FILES = default.supp vgpreload_core-@VALGRIND_ARCH@-linux.so
 EXACT_CFLAGS = -std=gnu11 -O2 -g $(PM_WARN) -Wno-unused-parameter -fno-builtin \
 	-fno-stack-protector -fno-pie -fno-strict-aliasing -fomit-frame-pointer \
@@ -18,10 +19,13 @@ EXACT_CFLAGS = -std=gnu11 -O2 -g $(PM_WARN) -Wno-unused-parameter -fno-builtin \
 
 all-local: $(EXACT_TOOL)
 
-exact/counts.o exact/flops.o exact/tool.o: $(EXACT_INNER) src/arch/exact.h
+$(EXACT_OBJECTS): $(EXACT_INNER) src/arch/exact.h
 exact/counts.o: exact/counts.c
 exact/flops.o: exact/flops.c
+exact/functions.o: exact/functions.c
+exact/names.o: exact/names.c
 exact/tool.o: exact/tool.c
+exact/tree.o: exact/tree.c
 $(EXACT_OBJECTS):
 	$(AM_V_CC)$(MKDIR_P) exact && \
 		$(CC) $(EXACT_CFLAGS) -c -o $@ $(srcdir)/$(@:.o=.c)

@@ -9,6 +9,7 @@
  */
 #include "counts.h"
 #include "decode.h"
+#include "functions.h"
 
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_clientstate.h"
@@ -39,7 +40,7 @@ struct counts {
 	ULong of[EVENTS];
 };
 
-static const HChar *const names[] = {
+const HChar *const pm_event_names[] = {
 #define NAME(event, name, text) name,
 	PM_EXACT_EVENTS(NAME)
 #undef NAME
@@ -71,10 +72,19 @@ static void runs(ThreadId tid, ULong blocks)
 	VG_(memcpy)(pm_count, &saved[tid], sizeof(saved[0]));
 	VG_(memset)(&saved[tid], 0, sizeof(saved[0]));
 	current = tid;
+	if (pm_tree_on)
+		pm_functions_runs(tid);
+}
+
+static const ULong *counts_of(ThreadId tid)
+{
+	return tid == current ? pm_count : saved[tid].of;
 }
 
 static void ends(ThreadId tid)
 {
+	if (pm_tree_on)
+		pm_functions_ends(tid);
 	if (tid != current) {
 		add(&ended, saved[tid].of);
 		VG_(memset)(&saved[tid], 0, sizeof(saved[0]));
@@ -92,6 +102,8 @@ static void forked(ThreadId tid)
 	VG_(memset)(saved, 0, VG_N_THREADS * sizeof(saved[0]));
 	VG_(memset)(&ended, 0, sizeof(ended));
 	VG_(memcpy)(&inherited, pm_count, sizeof(inherited));
+	if (pm_tree_on)
+		pm_functions_forked(tid);
 }
 
 /* Sums the counts of the process since its exec or fork. */
@@ -118,7 +130,7 @@ static Bool option(const HChar *argument)
 	if (VG_STR_CLO(argument, "--events", events) ||
 	    VG_STR_CLO(argument, "--totals", totals))
 		return True;
-	return False;
+	return pm_names_option(argument) || pm_tree_option(argument);
 }
 
 static void usage(void)
@@ -128,9 +140,12 @@ static void usage(void)
 	VG_(printf)
 	("    --events=NAME,NAME...     what is counted [instructions]\n"
 	 "    --totals=FILE             append the counts of each process to FILE\n"
+	 "    --tree=FOLDER             write the tree of calls of each process to a file there\n"
+	 "    --function=PATTERN        functions that the tree has; may be given again\n"
+	 "    --functions=yes           all of them\n"
 	 "  events:\n");
 	for (i = 0; i < EVENTS; i++)
-		VG_(printf)("    %s\n", names[i]);
+		VG_(printf)("    %s\n", pm_event_names[i]);
 }
 
 static void debug_usage(void)
@@ -144,8 +159,8 @@ static UInt find(const HChar *name, SizeT length)
 	UInt i;
 
 	for (i = 0; i < EVENTS; i++) {
-		if (VG_(strlen)(names[i]) == length &&
-		    !VG_(strncmp)(names[i], name, length))
+		if (VG_(strlen)(pm_event_names[i]) == length &&
+		    !VG_(strncmp)(pm_event_names[i], name, length))
 			break;
 	}
 	return i;
@@ -198,7 +213,7 @@ static void tell(const HChar *what)
 	total(&sum);
 	for (i = 0; i < EVENTS; i++) {
 		if (pm_counted >> i & 1)
-			length += VG_(sprintf)(line + length, " %s=%llu", names[i],
+			length += VG_(sprintf)(line + length, " %s=%llu", pm_event_names[i],
 					       sum.of[i]);
 	}
 	at = line + length;
@@ -212,6 +227,18 @@ static void tell(const HChar *what)
 		VG_(umsg)
 	("the totals cannot be written to '%s': error %d\n", totals,
 	 written < 0 ? -written : VKI_ENOSPC);
+}
+
+/* Writes the tree of calls of the process. */
+static void tell_tree(const HChar *why)
+{
+	struct counts sum;
+
+	if (!pm_tree_on)
+		return;
+	pm_functions_charge();
+	total(&sum);
+	pm_tree_write(why, sum.of);
 }
 
 /* Opens the file at the start, because the program may change its directory, its root
@@ -253,8 +280,10 @@ static void check_threads(void)
 
 static void before_call(ThreadId tid, UInt number, UWord *arguments, UInt n)
 {
-	if (is_exec(number))
+	if (is_exec(number)) {
 		tell("exec");
+		tell_tree("exec");
+	}
 	if (number == __NR_clone && arguments[0] & VKI_CLONE_THREAD)
 		check_threads();
 }
@@ -263,8 +292,10 @@ static void before_call(ThreadId tid, UInt number, UWord *arguments, UInt n)
  * counts are those of the line before. */
 static void after_call(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
 {
-	if (is_exec(number))
+	if (is_exec(number)) {
 		tell("noexec");
+		pm_tree_remove();
+	}
 }
 
 /* Returns whether the process ended at an instruction that Valgrind does not know. */
@@ -282,6 +313,7 @@ static void finished(Int status)
 	const UChar *byte = (const UChar *)pm_unknown;
 
 	tell("end");
+	tell_tree("end");
 	if (!ends_at_unknown())
 		return;
 	tell("unknown");
@@ -340,6 +372,9 @@ static void options_known(void)
 	(VKI_PR_SET_NAME, (ULong)(Addr)VG_(basename)(VG_(args_the_exename)), 0, 0, 0);
 	VG_(clo_sigill_diag) = False;
 	saved = VG_(calloc)("perfmon.threads", VG_N_THREADS, sizeof(saved[0]));
+	pm_tree_begin();
+	if (pm_tree_on)
+		pm_functions_begin(counts_of);
 }
 
 static void before_options(void)
