@@ -42,6 +42,9 @@ void pm_tree_begin(void);
 /* Whether the tree is kept. Without chosen functions it has a node for each thread. */
 extern Bool pm_tree_on;
 
+/* Whether the program has libperfmon, and so regions of its own. */
+extern Bool pm_tree_regions;
+
 /* Returns a new root, that of the thread LWP. */
 UInt pm_tree_root(Int lwp);
 

@@ -19,7 +19,7 @@ EXACT_CFLAGS = -std=gnu11 -O2 -g $(PM_WARN) -Wno-unused-parameter -fno-builtin \
 
 all-local: $(EXACT_TOOL)
 
-$(EXACT_OBJECTS): $(EXACT_INNER) src/arch/exact.h
+$(EXACT_OBJECTS): $(EXACT_INNER) src/arch/exact.h src/arch/exact_names.h
 exact/counts.o: exact/counts.c
 exact/flops.o: exact/flops.c
 exact/functions.o: exact/functions.c

@@ -332,6 +332,7 @@ static Bool request(ThreadId tid, UWord *arguments, UWord *answer)
 
 	switch (arguments[0]) {
 	case PM_EXACT_REQUEST_FIND:
+		pm_tree_regions = True;
 		*answer = (UWord)&self;
 		return True;
 	case PM_EXACT_REQUEST_TOTALS:

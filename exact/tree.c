@@ -45,7 +45,7 @@ static struct step *steps;
 static UInt step_count, step_room; /* room is a power of two */
 static ULong lost;		   /* calls that have no node */
 
-Bool pm_tree_on;
+Bool pm_tree_on, pm_tree_regions;
 
 Bool pm_tree_option(const HChar *argument)
 {
@@ -286,7 +286,7 @@ static void write_all(const HChar *why, const ULong *total)
 			line("event %s\n", pm_event_names[i]);
 	pm_names_write(line);
 	write_nodes();
-	line("lost %llu\ntotal", lost);
+	line("regions %d\nlost %llu\ntotal", pm_tree_regions, lost);
 	write_counts(total);
 	line("complete\n");
 	flush();

@@ -22,6 +22,10 @@ perfmon_SOURCES = \
 	src/cli/export/callgrind.c src/cli/export/chrome.c src/cli/export/export.c \
 	src/cli/export/export.h src/cli/export/folded.c src/cli/export/gzip.c src/cli/export/pprof.c \
 	src/cli/export/split.c src/cli/export/table.c src/cli/export/weight.c \
+	src/cli/functions/code.c src/cli/functions/code.h src/cli/functions/functions.c \
+	src/cli/functions/functions.h src/cli/functions/names.c src/cli/functions/names.h \
+	src/cli/functions/profile.c src/cli/functions/profile.h src/cli/functions/prune.c \
+	src/cli/functions/read.c src/cli/functions/trees.h \
 	src/cli/info/info.c src/cli/info/info.h src/cli/info/json.c \
 	src/cli/join/join.c src/cli/join/join.h \
 	src/cli/list/list.c src/cli/list/list.h \

@@ -14,6 +14,8 @@ static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUS
 #define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 
 static volatile sig_atomic_t child, interrupt;
+/* The command's that ran last. */
+static pid_t last;
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
@@ -94,6 +96,11 @@ int cli_child_end_as(int status)
 	return 128 + WTERMSIG(status);
 }
 
+pid_t cli_child_pid(void)
+{
+	return last;
+}
+
 int cli_child_interrupt(void)
 {
 	return (int)interrupt;
@@ -105,6 +112,7 @@ int cli_child_run(char **command, const int *standard, int *status)
 
 	while (!err && waitpid((pid_t)child, status, 0) < 0)
 		err = errno == EINTR ? 0 : -errno;
+	last = (pid_t)child;
 	child = 0;
 	return err;
 }

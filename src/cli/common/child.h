@@ -3,6 +3,8 @@
 #ifndef PM_CLI_COMMON_CHILD_H
 #define PM_CLI_COMMON_CHILD_H
 
+#include <sys/types.h>
+
 /*
  * cli_child_run() - runs COMMAND as a child, and passes signals on to it. STANDARD has descriptors
  * for its standard input, output and error, -1: the caller's; NULL: all are. Returns 0 with its
@@ -10,6 +12,9 @@
  * user's, which cli_child_interrupt() has.
  */
 int cli_child_run(char **command, const int *standard, int *status);
+
+/* Returns the process ID of the command that ran last. */
+pid_t cli_child_pid(void);
 
 /* Returns the signal that asked this process to end while commands ran; 0: none. */
 int cli_child_interrupt(void);

@@ -78,8 +78,11 @@ int cli_options_read(const struct cli_command *command, int argc, char **argv)
 		*at++ = '+';
 	for (i = 0; i < OPTIONS_MAX && options[i].name; i++) {
 		bool argument = !options[i].flag && !options[i].value;
+		int kind = options[i].optional ? optional_argument
+			   : argument	       ? required_argument
+					       : no_argument;
 
-		names[i] = (struct option){options[i].name, argument, NULL,
+		names[i] = (struct option){options[i].name, kind, NULL,
 					   letter_of(options, i)};
 		if (letter_of(options, i) >= NO_LETTER)
 			continue;
@@ -101,7 +104,8 @@ int cli_options_read(const struct cli_command *command, int argc, char **argv)
 		status = !options[i].name
 				 ? CLI_USAGE
 				 : take(command->name, &options[i],
-					options[i].value ? options[i].value : optarg);
+					options[i].value && !optarg ? options[i].value
+								    : optarg);
 	}
 	return status ? status : -1;
 }

@@ -9,6 +9,7 @@ struct cli_option {
 	const char *name; /* --name; the letter is in the table of letters */
 	const char *
 		value; /* used instead of an argument; NULL: the option takes one, unless it has a flag */
+	bool optional;	   /* with a value: an argument may follow, as in --name=1% */
 	bool *flag;	   /* set to true */
 	const char **text; /* set to the argument, if not NULL */
 	/* Set to the argument's index in CHOICES: "text, json". */

@@ -38,13 +38,25 @@ int cli_exact_parse(const char *subcommand, const char *text,
 /* Returns the names with PREFIX before each, separated by commas, or NULL. free(3) it. */
 char *cli_exact_list(const struct cli_exact_events *events, const char *prefix);
 
+/* What the tool leaves of each process. All zero: nothing, as counts are the program's. */
+struct cli_exact_files {
+	const char *totals;	    /* the file that gets the totals, or NULL */
+	const char *trees;	    /* the folder that gets the trees of calls, or NULL */
+	const char *const *functions; /* the patterns of functions that the trees have */
+	uint32_t function_count;
+	bool all_functions;
+};
+
 /*
  * Makes the words to execute so that COMMAND is counted. The caller frees *LINE with one
- * free(3): the words are inside of it, or of COMMAND. TOTALS is the file that gets each
- * process's totals, or NULL. Sets environment variables. Returns 0, or the exit status
- * after a message of SUBCOMMAND.
+ * free(3): the words are inside of it, or of COMMAND. Sets environment variables. Returns 0, or
+ * the exit status after a message of SUBCOMMAND.
  */
 int cli_exact_start(const char *subcommand, const struct cli_exact_events *events,
-		    const char *totals, char **command, char ***line);
+		    const struct cli_exact_files *files, char **command, char ***line);
+
+/* Returns whether the tool runs this process, as below `perfmon run --exact mpirun`. Then its
+ * programs are counted already. */
+bool cli_exact_is_running(void);
 
 #endif

@@ -160,30 +160,60 @@ static const char *const fixed[] = {"valgrind", "-q", "--tool=perfmon",
 				    "--vgdb=no"};
 #define FIXED (sizeof(fixed) / sizeof(fixed[0]))
 
-static char **make_line(const struct cli_exact_events *events, const char *totals,
-			char **command)
+/* Appends PREFIX and TEXT as a word to what is at *TEXTS. */
+static char *append(char **texts, const char *prefix, const char *text)
+{
+	char *word = *texts;
+
+	*texts += sprintf(word, "%s%s", prefix, text) + 1;
+	return word;
+}
+
+#define EVENTS	  "--events="
+#define TOTALS	  "--totals="
+#define TREE	  "--tree="
+#define FUNCTION  "--function="
+#define FUNCTIONS "--functions=yes"
+
+/* Returns the bytes of the words that are made. */
+static size_t made_size(const char *names, const struct cli_exact_files *files)
+{
+	size_t size = strlen(EVENTS) + strlen(names) + strlen(FUNCTIONS) + 2;
+
+	if (files->totals)
+		size += strlen(TOTALS) + strlen(files->totals) + 1;
+	if (files->trees)
+		size += strlen(TREE) + strlen(files->trees) + 1;
+	for (uint32_t i = 0; i < files->function_count; i++)
+		size += strlen(FUNCTION) + strlen(files->functions[i]) + 1;
+	return size;
+}
+
+static char **make_line(const struct cli_exact_events *events,
+			const struct cli_exact_files *files, char **command)
 {
 	char *names = cli_exact_list(events, ""), **line = NULL, *text;
-	size_t words = FIXED + 4, size;
+	size_t words = FIXED + 6 + files->function_count;
 
 	for (char **word = command; *word; word++)
 		words++;
-	size = words * sizeof(line[0]) + strlen("--events=--totals=") +
-	       strlen(names ? names : "") + strlen(totals ? totals : "") + 2;
 	if (names)
-		line = calloc(1, size);
+		line = calloc(1, words * sizeof(line[0]) + made_size(names, files));
 	if (!line)
 		goto out;
 	text = (char *)(line + words);
 	words = 0;
 	for (size_t i = 0; i < FIXED; i++)
 		line[words++] = (char *)(uintptr_t)fixed[i];
-	line[words++] = text;
-	text += sprintf(text, "--events=%s", names) + 1;
-	if (totals) {
-		line[words++] = text;
-		sprintf(text, "--totals=%s", totals);
-	}
+	line[words++] = append(&text, EVENTS, names);
+	if (files->totals)
+		line[words++] = append(&text, TOTALS, files->totals);
+	if (files->trees)
+		line[words++] = append(&text, TREE, files->trees);
+	for (uint32_t i = 0; i < files->function_count; i++)
+		line[words++] = append(&text, FUNCTION, files->functions[i]);
+	if (files->all_functions)
+		line[words++] = append(&text, FUNCTIONS, "");
 	line[words++] = (char *)(uintptr_t) "--";
 	while (*command)
 		line[words++] = *command++;
@@ -205,15 +235,20 @@ static char **copy_line(char **command)
 	return line;
 }
 
+bool cli_exact_is_running(void)
+{
+	return pm_exact() != NULL;
+}
+
 int cli_exact_start(const char *subcommand, const struct cli_exact_events *events,
-		    const char *totals, char **command, char ***line)
+		    const struct cli_exact_files *files, char **command, char ***line)
 {
 	char path[PATH_MAX], tool[PATH_MAX], valgrind[PATH_MAX];
 	int status, err = exact_find_program(command[0], path);
 
 	*line = NULL;
 	/* As below `perfmon run --exact mpirun`: all programs are counted already. */
-	if (pm_exact() && !totals) {
+	if (pm_exact() && !files->totals) {
 		*line = copy_line(command);
 		return *line ? 0 : out_of_memory(subcommand);
 	}
@@ -253,6 +288,6 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 		return status;
 	if (set_environment(tool, command, path))
 		return out_of_memory(subcommand);
-	*line = make_line(events, totals, command);
+	*line = make_line(events, files, command);
 	return *line ? 0 : out_of_memory(subcommand);
 }

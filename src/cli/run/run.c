@@ -13,6 +13,7 @@
 #include "cli/run/run.h"
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
+#include "cli/functions/functions.h"
 #include "cli/run/hooks.h"
 #include "cli/run/passes.h"
 #include "cli/run/watch.h"
@@ -44,6 +45,10 @@ static const char help[] =
 	"                        directory, or a path with / at its end\n"
 	"  -x, --exact           count exactly on any machine, 3 to 20 times slower: -e\n"
 	"                        instructions (default), loads, stores, ... (perfmon-exact(7))\n"
+	"      --function NAME   with --exact: count this function as a region; a name or pattern\n"
+	"                        with * and ?, of C++ with or without parameters; may be repeated\n"
+	"      --functions[=N%]  with --exact: all functions with N % of the instructions (1%),\n"
+	"                        in the tree of calls; smaller ones are in their callers\n"
 	"      --passes          run COMMAND several times, each with events that fit the counters\n"
 	"                        at once, instead of letting them take turns, and make one report\n"
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region;\n"
@@ -220,13 +225,104 @@ static const char *profile_named(void)
 	return profile && *profile ? profile : NULL;
 }
 
+/* What runs, and how. */
+struct run {
+	bool exact;
+	struct cli_exact_events events; /* of the tool */
+	struct cli_functions functions;
+	const char *profile; /* where one goes, or NULL; an absolute path */
+	char **command;	     /* as the user gave it */
+	char **line;	     /* the words to execute; NULL: the command's */
+};
+
+static int ended(void *argument, pid_t pid, bool has_profile)
+{
+	const struct run *run = argument;
+	const struct cli_functions_run functions = {.pid = pid,
+						    .command = run->command,
+						    .events = &run->events,
+						    .has_profile = has_profile};
+
+	return cli_functions_end(&run->functions, &functions, run->profile);
+}
+
+/* Finds out how the tool runs the command. Returns 0, or an exit status after a message. */
+static int start_exact(struct run *run)
+{
+	struct cli_exact_files files = {
+		.functions = run->functions.names,
+		.function_count = run->functions.name_count,
+		.all_functions = run->functions.all,
+	};
+	bool wanted = cli_functions_wanted(&run->functions);
+	int status;
+
+	if (wanted && cli_exact_is_running()) {
+		cli_complain("run", "--function: this command is counted already, by a "
+				    "perfmon run --exact around it: give the option there");
+		return CLI_FAILED;
+	}
+	if ((wanted || run->profile) && !cli_exact_is_running()) {
+		status = cli_functions_begin(&run->functions);
+		if (status)
+			return status;
+		files.trees = run->functions.folder;
+	}
+	return cli_exact_start("run", &run->events, &files, run->command, &run->line);
+}
+
+/* Returns the exit status. */
+static int execute(struct run *run)
+{
+	char **line = run->line ? run->line : run->command;
+	int err;
+
+	if (run->profile || run->functions.folder) {
+		err = run_and_watch(run->profile, run->command[0], line,
+				    run->functions.folder ? ended : NULL, run);
+		if (err >= 0)
+			return err;
+		err = -err;
+	} else {
+		execvp(line[0], line);
+		err = errno;
+	}
+	cli_complain("run", "cannot run '%s': %s", line[0], strerror(err));
+	return err == ENOENT ? 127 : 126;
+}
+
+/* Runs the command, when everything else is known. Returns the exit status. */
+static int run_command(struct run *run)
+{
+	char *profile = profile_from_here(getenv("PERFMON_PROFILE"));
+	int status = 0;
+
+	run->profile = profile;
+	if (run->exact)
+		status = start_exact(run);
+	if (!status)
+		status = execute(run);
+	cli_functions_free(&run->functions);
+	free(run->line);
+	free(profile);
+	return status;
+}
+
+static int check_functions(const struct run *run)
+{
+	if (run->exact || !cli_functions_wanted(&run->functions))
+		return 0;
+	cli_complain("run", "--function and --functions need --exact: functions are "
+			    "counted by translation");
+	return CLI_USAGE;
+}
+
 int cli_run(int argc, char **argv)
 {
-	const char *events = NULL, *level = NULL, *hooks = NULL, *name;
-	char *profile;
+	const char *events = NULL, *level = NULL, *hooks = NULL;
 	const struct cli_option check_level = {.to = &level};
-	struct cli_exact_events exact_events;
-	bool exact = false, passes = false;
+	struct run run = {.exact = false};
+	bool passes = false;
 	const struct cli_option options[] = {
 		{"events", .take = set, .to = "PERFMON_EVENTS", .text = &events},
 		{"output", .take = set, .to = "PERFMON_OUTPUT"},
@@ -235,7 +331,10 @@ int cli_run(int argc, char **argv)
 		{"metrics", .take = set, .to = "PERFMON_METRICS"},
 		{"level", .take = set, .to = "PERFMON_LEVEL", .text = &level},
 		{"profile", .take = set, .to = "PERFMON_PROFILE"},
-		{"exact", .flag = &exact},
+		{"exact", .flag = &run.exact},
+		{"function", .take = cli_functions_take_name, .to = &run.functions},
+		{"functions", "", true, .take = cli_functions_take_share,
+		 .to = &run.functions},
 		{"passes", .flag = &passes},
 		{"stride", .take = set, .to = "PERFMON_STRIDE"},
 		{"only", .take = set, .to = "PERFMON_ONLY"},
@@ -252,8 +351,7 @@ int cli_run(int argc, char **argv)
 		{.name = NULL},
 	};
 	const struct cli_command command = {"run", help, true, options};
-	char **line = NULL;
-	int err, status;
+	int status;
 
 	if (argc == 2 && !strcmp(argv[1], "--hooks"))
 		return hooks_list();
@@ -264,15 +362,15 @@ int cli_run(int argc, char **argv)
 		cli_complain("run", "no command is given; see perfmon run --help");
 		return CLI_USAGE;
 	}
-	if (exact && passes) {
+	if (run.exact && passes) {
 		cli_complain("run", "--passes: --exact counts all its events in one run");
 		return CLI_USAGE;
 	}
-	if (exact)
-		status = events_exact(events, &exact_events);
+	if (run.exact)
+		status = events_exact(events, &run.events);
 	else
 		status = events ? events_check(events) : 0;
-	if (level && cli_take_level("run", &check_level, level))
+	if (check_functions(&run) || (level && cli_take_level("run", &check_level, level)))
 		status = CLI_USAGE;
 	if (!status)
 		status = environment_check();
@@ -280,31 +378,9 @@ int cli_run(int argc, char **argv)
 		status = hooks_load(hooks);
 	if (!status)
 		status = ask_for_report();
-	argv += optind;
-	if (!status && exact)
-		status = cli_exact_start("run", &exact_events, NULL, argv, &line);
-	if (status)
-		return status;
-	if (passes)
+	run.command = argv + optind;
+	if (!status && passes)
 		return run_passes(events ? events : getenv("PERFMON_EVENTS"),
-				  profile_named(), argv);
-	name = argv[0];
-	if (exact)
-		argv = line;
-	profile = profile_from_here(getenv("PERFMON_PROFILE"));
-	if (profile) {
-		err = run_and_watch(profile, name, argv);
-		free(profile);
-		if (err >= 0) {
-			free(line);
-			return err;
-		}
-		err = -err;
-	} else {
-		execvp(argv[0], argv);
-		err = errno;
-	}
-	cli_complain("run", "cannot run '%s': %s", argv[0], strerror(err));
-	free(line);
-	return err == ENOENT ? 127 : 126;
+				  profile_named(), run.command);
+	return status ? status : run_command(&run);
 }

@@ -46,19 +46,29 @@ static size_t files_like(const char *pattern)
 	return count;
 }
 
-int run_and_watch(const char *profile, const char *name, char **command)
+static void complain(const char *profile, const char *name)
 {
-	char *pattern = pattern_of(profile);
-	size_t before = pattern ? files_like(pattern) : 0;
-	int status = 0, err = cli_child_run(command, NULL, &status);
+	cli_complain("run",
+		     "no profile was written to '%s': '%s' entered no region, or does "
+		     "not use the library. To count a program as a whole, use perfmon "
+		     "stat, or perfmon run --exact -P",
+		     profile, name);
+}
 
-	if (!err && pattern && files_like(pattern) <= before)
-		cli_complain(
-			"run",
-			"no profile was written to '%s': '%s' entered no region, or does "
-			"not use the library. To count a program as a whole, use perfmon "
-			"stat: perfmon diff compares what it writes with -f json -o FILE",
-			profile, name);
+int run_and_watch(const char *profile, const char *name, char **command, run_ended *ended,
+		  void *argument)
+{
+	char *pattern = profile ? pattern_of(profile) : NULL;
+	size_t before = pattern ? files_like(pattern) : 0;
+	int status = 0, other = 0, err = cli_child_run(command, NULL, &status);
+	bool has_profile = pattern && files_like(pattern) > before;
+
+	if (!err && ended)
+		other = ended(argument, cli_child_pid(), has_profile);
+	else if (!err && pattern && !has_profile)
+		complain(profile, name);
 	free(pattern);
-	return err ? err : cli_child_end_as(status);
+	if (err)
+		return err;
+	return status ? cli_child_end_as(status) : other;
 }

@@ -70,6 +70,7 @@ int stat_exact_init(struct stat_exact *exact, struct stat_counting *counting,
 		    const char *text, char **command)
 {
 	struct stat_events *events = &counting->events;
+	struct cli_exact_files files = {0};
 	int status;
 
 	*exact = (struct stat_exact){.fd = -1};
@@ -92,8 +93,9 @@ int stat_exact_init(struct stat_exact *exact, struct stat_counting *counting,
 			.event = &exact->event[i]};
 	}
 	status = make_file(exact);
+	files.totals = exact->path;
 	return status
-		       ?: cli_exact_start("stat", &exact->events, exact->path, command,
+		       ?: cli_exact_start("stat", &exact->events, &files, command,
 					  &exact->line);
 }
 

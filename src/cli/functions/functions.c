@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/functions/functions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <dirent.h>
+#include <unistd.h>
+
+#include "cli/functions/names.h"
+#include "cli/functions/profile.h"
+#include "cli/functions/trees.h"
+#include "core/kernel/clock.h"
+#include "core/report/model/metric.h"
+#include "core/report/report.h"
+#include "core/text/diag.h"
+#include "core/text/grow.h"
+#include "core/text/text.h"
+
+#define SHARE 0.01 /* of --functions without one */
+
+static int out_of_memory(void)
+{
+	cli_complain("run", "%s", strerror(ENOMEM));
+	return CLI_FAILED;
+}
+
+/* --- options ------------------------------------------------------------------------- */
+
+int cli_functions_take_name(const char *command, const struct cli_option *option,
+			    const char *text)
+{
+	struct cli_functions *functions = option->to;
+
+	if (!*text) {
+		cli_complain(command, "--function: expects the name of a function, or a "
+				      "pattern with * and ?");
+		return CLI_USAGE;
+	}
+	if (!PM_GROW(functions->names, functions->name_count))
+		return out_of_memory();
+	functions->names[functions->name_count++] = text;
+	return 0;
+}
+
+int cli_functions_take_share(const char *command, const struct cli_option *option,
+			     const char *text)
+{
+	struct cli_functions *functions = option->to;
+	struct pm_slice number = pm_slice_trim(pm_slice_of(text));
+	bool percent = number.length && number.at[number.length - 1] == '%';
+	double share = SHARE;
+	char *copy;
+	int err = 0;
+
+	functions->all = true;
+	number.length -= percent;
+	copy = pm_slice_copy(number);
+	if (!copy)
+		return out_of_memory();
+	if (number.length || percent)
+		err = pm_text_double(copy, &share);
+	free(copy);
+	functions->share = percent ? share / 100 : share;
+	if (!err && functions->share >= 0 && functions->share < 1)
+		return 0;
+	cli_complain(command,
+		     "--functions: '%s' is no share: expects a percentage or a fraction "
+		     "below 1, such as 1%% or 0.01",
+		     pm_slice_quote(pm_slice_of(text)).text);
+	return CLI_USAGE;
+}
+
+bool cli_functions_wanted(const struct cli_functions *functions)
+{
+	return functions->all || functions->name_count;
+}
+
+/* --- begin and end ------------------------------------------------------------------- */
+
+/* The place of the regions' profile: "a.profile.regions", or of a folder "a.regions/". */
+static int move_profile_of_regions(void)
+{
+	const char *profile = getenv("PERFMON_PROFILE");
+	size_t length = profile ? strlen(profile) : 0;
+	struct stat st;
+	bool folder;
+	char *text;
+	int err;
+
+	if (!length)
+		return 0;
+	folder = profile[length - 1] == '/' ||
+		 (!stat(profile, &st) && S_ISDIR(st.st_mode));
+	while (length > 1 && profile[length - 1] == '/')
+		length--;
+	if (asprintf(&text, "%.*s.regions%s", (int)length, profile, folder ? "/" : "") <
+	    0)
+		return -1;
+	err = setenv("PERFMON_PROFILE", text, 1);
+	free(text);
+	return err;
+}
+
+int cli_functions_begin(struct cli_functions *functions)
+{
+	const char *dir = getenv("TMPDIR");
+	char here[PATH_MAX] = "";
+
+	pm_clock_init();
+	functions->begin_ns = pm_clock.begin_ns;
+	functions->begin_realtime_ns = pm_clock.begin_realtime_ns;
+	dir = dir && *dir ? dir : "/tmp";
+	/* A process of the command may change its directory. */
+	if (*dir != '/' && !getcwd(here, sizeof(here) - 1)) {
+		cli_complain("run", "TMPDIR '%s': %s", dir, strerror(errno));
+		return CLI_FAILED;
+	}
+	if (asprintf(&functions->folder, "%s%s%s/perfmon-run-XXXXXX", here,
+		     *here ? "/" : "", dir) < 0) {
+		functions->folder = NULL;
+		return out_of_memory();
+	}
+	if (!mkdtemp(functions->folder)) {
+		cli_complain("run", "cannot create '%s' for the counts: %s",
+			     functions->folder, strerror(errno));
+		free(functions->folder);
+		functions->folder = NULL;
+		return CLI_FAILED;
+	}
+	return cli_functions_wanted(functions) && move_profile_of_regions()
+		       ? out_of_memory()
+		       : 0;
+}
+
+void cli_functions_free(struct cli_functions *functions)
+{
+	DIR *folder = functions->folder ? opendir(functions->folder) : NULL;
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)))
+		if (*entry->d_name != '.')
+			unlinkat(dirfd(folder), entry->d_name, 0);
+	if (folder)
+		closedir(folder);
+	if (functions->folder)
+		rmdir(functions->folder);
+	free(functions->folder);
+	free(functions->names);
+	*functions = (struct cli_functions){0};
+}
+
+/* --- profiles ------------------------------------------------------------------------ */
+
+/* Adds what the reader of TREE's report should know. */
+static int add_notes(const struct profile_source *source, const struct tree *tree,
+		     uint32_t processes, struct pm_snapshot *snapshot)
+{
+	char text[1024];
+	int err = 0;
+
+	if (cli_functions_wanted(source->functions))
+		err = profile_note(snapshot, "regions here are functions of the program; " PROFILE_PROGRAM
+					     " has what none of them has");
+	if (!err && tree->has_regions && cli_functions_wanted(source->functions))
+		err = profile_note(snapshot,
+				   "the program has regions of its own: they are in a "
+				   "report and a profile of their own, of the same "
+				   "instructions");
+	if (!err && !tree->has_symbols && cli_functions_wanted(source->functions)) {
+		snprintf(text, sizeof(text),
+			 "'%.200s' has no symbols (it is stripped): its own functions count "
+			 "in their callers from libraries, or in " PROFILE_PROGRAM,
+			 tree->program);
+		err = profile_note(snapshot, text);
+	}
+	if (!err && tree->lost) {
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 " calls count in their callers: there were more than 4 "
+			 "million paths. Count fewer functions (--function)",
+			 tree->lost);
+		err = profile_note(snapshot, text);
+	}
+	if (!err && processes > 1) {
+		snprintf(text, sizeof(text), "the sum of %u programs that the command ran",
+			 processes);
+		err = profile_note(snapshot, text);
+	}
+	return err;
+}
+
+static int report(const struct profile_source *source, struct pm_snapshot *snapshot,
+		  bool keep)
+{
+	struct pm_metrics *metrics = pm_metrics_of(source->options);
+	struct pm_diag diag = {0};
+	int err = keep ? profile_write(snapshot, source->options, &diag) : 0;
+
+	if (diag.text[0])
+		cli_complain("run", "%s", diag.text);
+	diag = (struct pm_diag){0};
+	if (pm_report_at_exit(snapshot, source->options, metrics,
+			      snapshot->header.parent_link != 0, &diag))
+		cli_complain("run", "no report: %s", diag.text);
+	pm_metrics_free(metrics);
+	return err ? CLI_FAILED : 0;
+}
+
+/* Writes the profile, if PROFILE is not NULL, and the report of TREE. */
+static int write_tree(const struct profile_source *source, const struct names *names,
+		      struct tree *tree, uint32_t processes, const char *profile)
+{
+	struct pm_snapshot *snapshot = profile_make(source, tree);
+	int err = snapshot ? add_notes(source, tree, processes, snapshot) : -ENOMEM;
+
+	for (uint32_t i = 0; !err && names && i < names->note_count; i++)
+		err = profile_note(snapshot, names->notes[i]);
+	err = err ? out_of_memory() : report(source, snapshot, profile != NULL);
+	pm_snapshot_free(snapshot);
+	return err;
+}
+
+static bool has_functions(const struct tree *tree)
+{
+	for (uint32_t i = 0; i < tree->node_count; i++)
+		if (tree->nodes[i].function && tree->nodes[i].visits)
+			return true;
+	return false;
+}
+
+/* Each process that has called a chosen function has a profile, as with regions. */
+static int write_functions(const struct profile_source *source, struct trees *trees,
+			   const char *profile)
+{
+	const struct cli_functions *functions = source->functions;
+	uint32_t events = source->run->events->count;
+	struct names names;
+	int status = names_look(functions, trees, &names), one;
+
+	for (uint32_t i = 0; i < trees->count; i++) {
+		struct tree *tree = &trees->at[i];
+
+		if (tree_prune(tree, events, functions->all ? functions->share : 1)) {
+			status = out_of_memory();
+			break;
+		}
+		if (!functions->all && !has_functions(tree))
+			continue;
+		one = write_tree(source, &names, tree, 1, profile);
+		status = status ? status : one;
+	}
+	names_free(&names);
+	return status;
+}
+
+static int write_program(const struct profile_source *source, struct trees *trees,
+			 const char *profile)
+{
+	uint32_t count = trees->count;
+
+	if (trees_sum(trees, source->run->events->count))
+		return out_of_memory();
+	return write_tree(source, NULL, &trees->at[0], count, profile);
+}
+
+int cli_functions_end(const struct cli_functions *functions,
+		      const struct cli_functions_run *run, const char *profile)
+{
+	struct pm_options options;
+	struct profile_source source = {functions, run, &options};
+	struct trees trees = {0};
+	int err, status = 0;
+
+	if (!cli_functions_wanted(functions) && run->has_profile)
+		return 0;
+	if (profile)
+		setenv("PERFMON_PROFILE", profile, 1);
+	pm_options_read(&options, NULL);
+	err = trees_read(functions->folder, run->pid, run->events->count, &trees);
+	if (err || !trees.count || trees.at[0].pid != run->pid) {
+		cli_complain("run", "'%s' left no counts: %s", run->command[0],
+			     err ? strerror(-err)
+				 : "it was killed, or the tool could not run it");
+		status = CLI_FAILED;
+	} else if (cli_functions_wanted(functions)) {
+		status = write_functions(&source, &trees, profile);
+	} else {
+		status = write_program(&source, &trees, profile);
+	}
+	trees_free(&trees);
+	pm_options_free(&options);
+	return status;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/functions/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/functions/code.h"
+#include "core/text/grow.h"
+#include "core/text/text.h"
+
+static bool was_found(const struct trees *trees, uint32_t pattern)
+{
+	for (uint32_t t = 0; t < trees->count; t++)
+		if (pattern < trees->at[t].pattern_count && trees->at[t].found[pattern])
+			return true;
+	return false;
+}
+
+/* Returns the tree that is looked at for names: of the program, and not of the shell that
+ * has started it. */
+static const struct tree *last_program(const struct trees *trees)
+{
+	for (uint32_t t = trees->count; t--;)
+		if (trees->at[t].pid == trees->at[0].pid && !trees->at[t].execs)
+			return &trees->at[t];
+	return &trees->at[0];
+}
+
+static bool look(const struct cli_functions *functions, const struct trees *trees,
+		 struct code_name *names)
+{
+	bool known = false;
+
+	for (uint32_t i = 0; i < functions->name_count; i++) {
+		names[i].pattern = functions->names[i];
+		names[i].near.wanted = pm_slice_of(functions->names[i]);
+	}
+	/* The command's own program comes last: its names are the nearest. */
+	for (uint32_t t = trees->count; t--;)
+		if (&trees->at[t] != last_program(trees))
+			known |= code_look(trees->at[t].objects,
+					   trees->at[t].object_count, names,
+					   functions->name_count);
+	return code_look(last_program(trees)->objects, last_program(trees)->object_count,
+			 names, functions->name_count) ||
+	       known;
+}
+
+/* Says why no function was counted by the pattern. Returns the exit status. */
+static int complain(const struct code_name *name, bool known, const struct tree *tree)
+{
+	struct pm_quote quote = pm_slice_quote(pm_slice_of(name->pattern));
+	const char *near = name->near.best;
+
+	if (name->has_code) {
+		cli_complain("run", "--function: '%s' was not called", quote.text);
+		return 0;
+	}
+	if (name->inlined)
+		cli_complain("run",
+			     "--function: '%s' has no code of its own: the compiler inlined "
+			     "'%s' in %u place%s, and its callers have its counts. Compile it "
+			     "with __attribute__((noinline)), or all with -fno-inline",
+			     quote.text, name->inline_name, name->inlined,
+			     name->inlined == 1 ? "" : "s");
+	else if (!tree->has_symbols)
+		cli_complain("run",
+			     "--function: no function matches '%s': '%s' has no symbols (it "
+			     "is stripped). Count one that is not, or install its debug "
+			     "symbols",
+			     quote.text, tree->program);
+	else
+		cli_complain("run", "--function: no function %s '%s'%s%s%s",
+			     known ? "matches" : "was called that matches", quote.text,
+			     *near ? ": did you mean '" : "", near, *near ? "'?" : "");
+	return CLI_FAILED;
+}
+
+static void add_note(struct names *names, const struct code_name *name)
+{
+	char *text;
+
+	if (asprintf(&text,
+		     "'%s' is inlined in %u place%s, too: there it counts in its caller",
+		     name->inline_name, name->inlined,
+		     name->inlined == 1 ? "" : "s") < 0)
+		return;
+	if (PM_GROW(names->notes, names->note_count))
+		names->notes[names->note_count++] = text;
+	else
+		free(text);
+}
+
+int names_look(const struct cli_functions *functions, const struct trees *trees,
+	       struct names *names)
+{
+	struct code_name *looked;
+	int status = 0;
+	bool known;
+
+	*names = (struct names){0};
+	if (!functions->name_count)
+		return 0;
+	looked = calloc(functions->name_count, sizeof(looked[0]));
+	if (!looked)
+		return CLI_FAILED;
+	known = look(functions, trees, looked);
+	for (uint32_t i = 0; i < functions->name_count; i++) {
+		if (!was_found(trees, i)) {
+			int one = complain(&looked[i], known, last_program(trees));
+
+			status = status ? status : one;
+		} else if (looked[i].inlined) {
+			add_note(names, &looked[i]);
+		}
+	}
+	free(looked);
+	return status;
+}
+
+void names_free(struct names *names)
+{
+	for (uint32_t i = 0; i < names->note_count; i++)
+		free(names->notes[i]);
+	free(names->notes);
+}

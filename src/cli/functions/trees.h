@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The trees of calls that the tool has written, and what is kept of them. */
+#ifndef PM_CLI_FUNCTIONS_TREES_H
+#define PM_CLI_FUNCTIONS_TREES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "arch/exact.h"
+
+struct tree_function {
+	char *name;
+	bool wanted; /* a pattern names it */
+	bool kept;
+	uint64_t inclusive; /* of the first event */
+};
+
+struct tree_node {
+	uint32_t parent;   /* 0: a thread */
+	uint32_t function; /* 0: a thread */
+	uint64_t visits;
+	uint64_t count[PM_EXACT_EVENT_COUNT]; /* exclusive */
+};
+
+struct tree_thread {
+	uint32_t root; /* its node */
+	uint32_t lwp;
+	char name[16];
+};
+
+/* A process's tree. Numbers of functions and nodes count from 1. A node has a higher number
+ * than its parent. */
+struct tree {
+	pid_t pid, parent;
+	bool execs; /* the process went on as another program */
+	bool has_symbols, has_regions;
+	char *program;
+	uint32_t function_count, node_count, thread_count, pattern_count, object_count;
+	struct tree_function *functions;
+	struct tree_node *nodes;
+	struct tree_thread *threads;
+	uint32_t *found; /* how many functions each pattern has chosen */
+	char **objects;	 /* files with code */
+	uint64_t lost;	 /* calls that have no node */
+	uint64_t total[PM_EXACT_EVENT_COUNT];
+};
+
+struct trees {
+	uint32_t count;
+	struct tree *at;
+};
+
+/*
+ * Reads the files in FOLDER, of which each node has EVENTS counts: first those of the process FIRST,
+ * then the others in the order of their PIDs. Returns 0, -ENOMEM, -EINVAL for a file that is not
+ * whole, or an error of opendir(3) or open(2).
+ */
+int trees_read(const char *folder, pid_t first, uint32_t events, struct trees *trees);
+void trees_free(struct trees *trees);
+
+/* Keeps the functions that a pattern names, and of others those with SHARE (1: none of them) of the
+ * first event, also of what they call. What is not kept counts in its caller. 0 or -ENOMEM. */
+int tree_prune(struct tree *tree, uint32_t events, double share);
+
+/* Makes one tree of all, with a node for each thread and no function. 0 or -ENOMEM. */
+int trees_sum(struct trees *trees, uint32_t events);
+
+#endif
