@@ -59,6 +59,9 @@ int cli_functions_take_share(const char *command, const struct cli_option *optio
 	int err = 0;
 
 	functions->all = true;
+	functions->like = *text == '@' ? text + 1 : NULL;
+	if (functions->like)
+		return 0;
 	number.length -= percent;
 	copy = pm_slice_copy(number);
 	if (!copy)
@@ -71,7 +74,7 @@ int cli_functions_take_share(const char *command, const struct cli_option *optio
 		return 0;
 	cli_complain(command,
 		     "--functions: '%s' is no share: expects a percentage or a fraction "
-		     "below 1, such as 1%% or 0.01",
+		     "below 1, such as 1%% or 0.01, or @FILE, a profile",
 		     pm_slice_quote(pm_slice_of(text)).text);
 	return CLI_USAGE;
 }
@@ -107,14 +110,30 @@ static int move_profile_of_regions(void)
 	return err;
 }
 
-int cli_functions_begin(struct cli_functions *functions)
+/* Reads the profile whose functions are to be counted. */
+static int read_model(struct cli_functions *functions)
+{
+	struct pm_profile_file *file;
+	struct pm_diag diag = {0};
+	int err;
+
+	if (!functions->like)
+		return 0;
+	err = pm_profile_file_open(functions->like, &file, &diag);
+	if (!err) {
+		err = pm_profile_file_snapshot(file, &functions->model, &diag);
+		pm_profile_file_close(file);
+	}
+	if (err)
+		cli_complain("run", "--functions: %s", diag.text);
+	return err ? CLI_FAILED : 0;
+}
+
+static int make_folder(struct cli_functions *functions)
 {
 	const char *dir = getenv("TMPDIR");
 	char here[PATH_MAX] = "";
 
-	pm_clock_init();
-	functions->begin_ns = pm_clock.begin_ns;
-	functions->begin_realtime_ns = pm_clock.begin_realtime_ns;
 	dir = dir && *dir ? dir : "/tmp";
 	/* A process of the command may change its directory. */
 	if (*dir != '/' && !getcwd(here, sizeof(here) - 1)) {
@@ -133,9 +152,21 @@ int cli_functions_begin(struct cli_functions *functions)
 		functions->folder = NULL;
 		return CLI_FAILED;
 	}
-	return cli_functions_wanted(functions) && move_profile_of_regions()
-		       ? out_of_memory()
-		       : 0;
+	return 0;
+}
+
+int cli_functions_begin(struct cli_functions *functions)
+{
+	int status = read_model(functions);
+
+	pm_clock_init();
+	functions->begin_ns = pm_clock.begin_ns;
+	functions->begin_realtime_ns = pm_clock.begin_realtime_ns;
+	if (!status)
+		status = make_folder(functions);
+	if (!status && cli_functions_wanted(functions) && move_profile_of_regions())
+		status = out_of_memory();
+	return status;
 }
 
 void cli_functions_free(struct cli_functions *functions)
@@ -152,6 +183,7 @@ void cli_functions_free(struct cli_functions *functions)
 		rmdir(functions->folder);
 	free(functions->folder);
 	free(functions->names);
+	pm_snapshot_free(functions->model);
 	*functions = (struct cli_functions){0};
 }
 
@@ -225,6 +257,42 @@ static int write_tree(const struct profile_source *source, const struct names *n
 	return err;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Returns whether the model has the function NAME. */
+static bool is_in_model(const struct cli_functions *functions, const char *name)
+{
+	return bsearch(&name, functions->model->regions,
+		       functions->model->region_count + 1, sizeof(char *),
+		       compare_names) != NULL;
+}
+
+static bool is_kept(const struct cli_functions *functions, const struct tree *tree,
+		    const struct tree_function *function)
+{
+	if (function->wanted || !functions->all)
+		return function->wanted;
+	if (functions->model)
+		return is_in_model(functions, function->name);
+	return function->inclusive && (double)function->inclusive >=
+					      functions->share * (double)tree->total[0];
+}
+
+/* Leaves only functions in TREE that the user wants. 0 or -ENOMEM. */
+static int choose(const struct cli_functions *functions, struct tree *tree,
+		  uint32_t events)
+{
+	int err = tree_sum(tree);
+
+	for (uint32_t i = 0; !err && i < tree->function_count; i++)
+		tree->functions[i].kept =
+			is_kept(functions, tree, &tree->functions[i]);
+	return err ? err : tree_prune(tree, events);
+}
+
 static bool has_functions(const struct tree *tree)
 {
 	for (uint32_t i = 0; i < tree->node_count; i++)
@@ -242,10 +310,13 @@ static int write_functions(const struct profile_source *source, struct trees *tr
 	struct names names;
 	int status = names_look(functions, trees, &names), one;
 
+	if (functions->model)
+		qsort(functions->model->regions, functions->model->region_count + 1,
+		      sizeof(char *), compare_names);
 	for (uint32_t i = 0; i < trees->count; i++) {
 		struct tree *tree = &trees->at[i];
 
-		if (tree_prune(tree, events, functions->all ? functions->share : 1)) {
+		if (choose(functions, tree, events)) {
 			status = out_of_memory();
 			break;
 		}

@@ -18,6 +18,25 @@
 
 /* --- the process --------------------------------------------------------------------- */
 
+/* Writes the path of TREE's program, the end of it if it is longer. Of a program that was found in
+ * PATH it is that of the file with its code. */
+static void fill_program(const struct tree *tree, char *program, size_t size)
+{
+	char *path = strchr(tree->program, '/') ? realpath(tree->program, NULL) : NULL;
+	const char *text = path ? path : tree->program;
+	size_t length;
+
+	for (uint32_t i = 0; i < tree->object_count; i++) {
+		const char *slash = strrchr(tree->objects[i], '/');
+
+		if (slash && !strcmp(slash + 1, tree->program))
+			text = tree->objects[i];
+	}
+	length = strlen(text);
+	snprintf(program, size, "%s", text + (length < size ? 0 : length - size + 1));
+	free(path);
+}
+
 static void fill_header(const struct profile_source *source, const struct tree *tree,
 			struct perfmon_profile_header *header)
 {
@@ -35,8 +54,7 @@ static void fill_header(const struct profile_source *source, const struct tree *
 	pm_machine_boot_id(header->boot_id, sizeof(header->boot_id));
 	pm_machine_host(header->host, sizeof(header->host));
 	pm_job_id(header->job, sizeof(header->job));
-	if (snprintf(header->program, sizeof(header->program), "%s", tree->program) < 0)
-		header->program[0] = '\0';
+	fill_program(tree, header->program, sizeof(header->program));
 	if (tree->pid != source->run->pid) {
 		header->parent_link = PERFMON_PROFILE_LINK_FORK;
 		header->parent_pid = (uint32_t)tree->parent;
@@ -115,24 +133,31 @@ static int fill_plan(const struct cli_exact_events *events, struct pm_snapshot *
 	return 0;
 }
 
-static int fill_regions(const struct tree *tree, struct pm_snapshot *s)
+/* Gives the functions of TREE's nodes the numbers of regions in REGION, and their names to S. */
+static int fill_regions(const struct tree *tree, uint32_t *region, struct pm_snapshot *s)
 {
-	uint32_t count = tree->function_count + PROGRAM_REGION;
+	uint32_t count = PROGRAM_REGION;
 
-	s->regions = calloc(count + 1, sizeof(s->regions[0]));
+	s->regions = calloc(tree->function_count + PROGRAM_REGION + 1,
+			    sizeof(s->regions[0]));
 	if (!s->regions)
 		return -ENOMEM;
-	s->region_count = count;
-	for (uint32_t id = 0; id <= count; id++) {
-		s->regions[id] =
-			strdup(id > PROGRAM_REGION
-				       ? tree->functions[id - PROGRAM_REGION - 1].name
-			       : id ? PROFILE_PROGRAM
-				    : "");
-		if (!s->regions[id])
-			return -ENOMEM;
+	region[0] = PROGRAM_REGION;
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		uint32_t function = tree->nodes[n].function;
+
+		if (function && !region[function])
+			region[function] = ++count;
 	}
-	return 0;
+	s->regions[0] = strdup("");
+	s->regions[PROGRAM_REGION] = strdup(PROFILE_PROGRAM);
+	for (uint32_t f = 1; f <= tree->function_count; f++)
+		if (region[f])
+			s->regions[region[f]] = strdup(tree->functions[f - 1].name);
+	s->region_count = count;
+	while (s->regions[count] && count)
+		count--;
+	return s->regions[count] ? 0 : -ENOMEM;
 }
 
 /* --- threads ------------------------------------------------------------------------- */
@@ -197,13 +222,13 @@ static int fill_thread(const struct tree_thread *from, uint32_t events,
 }
 
 static void fill_node(const struct tree_node *from, const struct where *where, uint32_t n,
-		      struct pm_snapshot *s)
+		      uint32_t region, struct pm_snapshot *s)
 {
 	struct perfmon_profile_node *node = node_at(s, &where[n]);
 	uint64_t most = UINT32_MAX;
 
 	node->parent = from->parent ? where[from->parent].number : 1;
-	node->region = from->parent ? from->function + PROGRAM_REGION : PROGRAM_REGION;
+	node->region = region;
 	node->entered = from->visits;
 	node->sequence = 2 * from->visits;
 	node->time_guard = UINT64_MAX;
@@ -228,7 +253,8 @@ static void sum_up(const struct tree *tree, const struct where *where,
 	}
 }
 
-static int fill_threads(const struct tree *tree, struct pm_snapshot *s)
+static int fill_threads(const struct tree *tree, const uint32_t *region,
+			struct pm_snapshot *s)
 {
 	struct where *where = NULL;
 	int err = -ENOMEM;
@@ -243,7 +269,8 @@ static int fill_threads(const struct tree *tree, struct pm_snapshot *s)
 			goto out;
 	for (uint32_t n = 1; n <= tree->node_count; n++)
 		if (where[n].thread)
-			fill_node(&tree->nodes[n - 1], where, n, s);
+			fill_node(&tree->nodes[n - 1], where, n,
+				  region[tree->nodes[n - 1].function], s);
 	sum_up(tree, where, s);
 	err = 0;
 out:
@@ -258,9 +285,13 @@ struct pm_snapshot *profile_make(const struct profile_source *source,
 {
 	const struct cli_exact_events *events = source->run->events;
 	struct pm_snapshot *s = calloc(1, sizeof(*s));
+	uint32_t *region = calloc(tree->function_count + 1, sizeof(region[0]));
 
-	if (!s)
+	if (!s || !region) {
+		free(s);
+		free(region);
 		return NULL;
+	}
 	fill_header(source, tree, &s->header);
 	s->writer = PM_WRITER_ENDED;
 	s->taken_ticks = s->header.end_ticks;
@@ -269,10 +300,12 @@ struct pm_snapshot *profile_make(const struct profile_source *source,
 	s->has_totals = true;
 	memcpy(s->totals, tree->total, events->count * sizeof(s->totals[0]));
 	if (fill_arguments(source, s) || fill_run_notes(source->options, s) ||
-	    fill_plan(events, s) || fill_regions(tree, s) || fill_threads(tree, s)) {
+	    fill_plan(events, s) || fill_regions(tree, region, s) ||
+	    fill_threads(tree, region, s)) {
 		pm_snapshot_free(s);
-		return NULL;
+		s = NULL;
 	}
+	free(region);
 	return s;
 }
 

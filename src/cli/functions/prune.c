@@ -14,11 +14,9 @@ static void add(uint64_t *to, const uint64_t *from, uint32_t events)
 		to[i] += from[i];
 }
 
-/*
- * Sums what each function counts with what it calls. A function is at most once on the way
- * from a node to the root, so that nothing is in a sum twice.
- */
-static int sum_functions(struct tree *tree)
+/* A function is at most once on the way from a node to the root, so that nothing is in a sum
+ * twice. */
+int tree_sum(struct tree *tree)
 {
 	uint64_t *inclusive = calloc(tree->node_count + 1, sizeof(inclusive[0]));
 
@@ -91,7 +89,7 @@ static void move(struct tree *tree, uint32_t n, uint32_t to, uint32_t parent, bo
 		place->visits += node.visits;
 }
 
-static int rebuild(struct tree *tree, uint32_t events)
+int tree_prune(struct tree *tree, uint32_t events)
 {
 	struct renumbered new = {.to = calloc(tree->node_count + 1, sizeof(new.to[0])),
 				 .used = calloc(tree->node_count + 1, sizeof(new.used[0]))};
@@ -115,23 +113,6 @@ static int rebuild(struct tree *tree, uint32_t events)
 	free(new.to);
 	free(new.used);
 	return err;
-}
-
-int tree_prune(struct tree *tree, uint32_t events, double share)
-{
-	int err = sum_functions(tree);
-
-	if (err)
-		return err;
-	for (uint32_t i = 0; i < tree->function_count; i++) {
-		struct tree_function *function = &tree->functions[i];
-
-		function->kept = function->wanted ||
-				 (share < 1 && function->inclusive &&
-				  (double)function->inclusive >=
-					  share * (double)tree->total[0]);
-	}
-	return rebuild(tree, events);
 }
 
 static int add_thread(struct tree *to, const struct tree *from,

@@ -60,9 +60,11 @@ struct trees {
 int trees_read(const char *folder, pid_t first, uint32_t events, struct trees *trees);
 void trees_free(struct trees *trees);
 
-/* Keeps the functions that a pattern names, and of others those with SHARE (1: none of them) of the
- * first event, also of what they call. What is not kept counts in its caller. 0 or -ENOMEM. */
-int tree_prune(struct tree *tree, uint32_t events, double share);
+/* Sums what each function counts with what it calls, of the first event. 0 or -ENOMEM. */
+int tree_sum(struct tree *tree);
+
+/* Leaves functions that are not kept out: they count in their callers. 0 or -ENOMEM. */
+int tree_prune(struct tree *tree, uint32_t events);
 
 /* Makes one tree of all, with a node for each thread and no function. 0 or -ENOMEM. */
 int trees_sum(struct trees *trees, uint32_t events);

@@ -3,6 +3,7 @@
  * watches it if a profile is wanted. */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,8 @@ static const char help[] =
 	"      --function NAME   with --exact: count this function as a region; a name or pattern\n"
 	"                        with * and ?, of C++ with or without parameters; may be repeated\n"
 	"      --functions[=N%]  with --exact: all functions with N % of the instructions (1%),\n"
-	"                        in the tree of calls; smaller ones are in their callers\n"
+	"                        in the tree of calls; smaller ones are in their callers.\n"
+	"                        =@FILE: those of this profile\n"
 	"      --passes          run COMMAND several times, each with events that fit the counters\n"
 	"                        at once, instead of letting them take turns, and make one report\n"
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region;\n"
@@ -243,6 +245,8 @@ static int ended(void *argument, pid_t pid, bool has_profile)
 						    .events = &run->events,
 						    .has_profile = has_profile};
 
+	/* Who reads the report may have ended, too. What is left is removed all the same. */
+	signal(SIGPIPE, SIG_IGN);
 	return cli_functions_end(&run->functions, &functions, run->profile);
 }
 
