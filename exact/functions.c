@@ -42,6 +42,7 @@ struct frame {
 struct thread {
 	struct frame *frames;
 	UInt depth, room;
+	UInt own_stacks; /* frames of signals whose handlers have a stack of their own */
 	UInt root; /* 0: no instruction has run */
 	UInt node; /* what is counted goes here */
 	Addr top;  /* the stack pointer of the last frame */
@@ -63,6 +64,16 @@ static void charge(ThreadId tid)
 		pm_tree_charge(t->node, counts_of(tid), t->last);
 }
 
+/* A jump out of a handler with a stack of its own may lead to a lower stack pointer: there
+ * each return and jump is looked at. */
+static void set_top(const struct thread *t)
+{
+	if (!t->depth)
+		top = NO_FRAME;
+	else
+		top = t->own_stacks ? 0 : t->frames[t->depth - 1].sp;
+}
+
 static void push(struct thread *t, const struct frame *frame)
 {
 	if (t->depth == t->room) {
@@ -71,16 +82,18 @@ static void push(struct thread *t, const struct frame *frame)
 					 t->room * sizeof(t->frames[0]));
 	}
 	t->frames[t->depth++] = *frame;
-	top = frame->sp;
+	t->own_stacks += frame->stack_end != 0;
+	set_top(t);
 }
 
 /* Drops all frames above the first DEPTH. */
 static void drop(struct thread *t, UInt depth)
 {
 	charge(running);
-	t->depth = depth;
 	t->node = t->frames[depth].node;
-	top = depth ? t->frames[depth - 1].sp : NO_FRAME;
+	while (t->depth > depth)
+		t->own_stacks -= t->frames[--t->depth].stack_end != 0;
+	set_top(t);
 }
 
 static Bool on_signal_stack(const struct frame *f, Addr sp)
@@ -129,7 +142,10 @@ static void rises(UWord sp, UWord returns)
  * function. */
 static void jumps(UWord sp, UWord from, UWord to)
 {
-	rises(sp, pm_names_leaves(from, to));
+	const struct thread *t = &threads[running];
+
+	rises(sp, t->depth && sp >= t->frames[t->depth - 1].sp &&
+			  pm_names_leaves(from, to));
 }
 #endif
 

@@ -140,6 +140,11 @@ if HAVE_JANSSON
 TEST_JANSSON = -DHAVE_JANSSON
 endif
 if HAVE_VALGRIND
+check_PROGRAMS += tests/programs/exact_functions
+tests_programs_exact_functions_SOURCES = tests/programs/exact_functions.cc
+tests_programs_exact_functions_CXXFLAGS = -g -O2 -Wall
+tests_programs_exact_functions_LDADD = -lpthread
+EXTRA_DIST += tests/exact_functions.awk tests/suites/exact_functions.sh
 check_PROGRAMS += tests/programs/exact_truth
 endif
 # Known instructions: with no more than the compiler was asked for.
