@@ -122,7 +122,8 @@ static void note_symbols(Addr at)
 	if (has_symbols || !VG_(get_objname)(VG_(current_DiEpoch)(), at, &object))
 		return;
 	if (!program)
-		program = VG_(basename)(VG_(args_the_exename));
+		program = VG_(strdup)("perfmon.program",
+				      VG_(basename)(VG_(args_the_exename)));
 	has_symbols = !VG_(strcmp)(VG_(basename)(object), program);
 }
 

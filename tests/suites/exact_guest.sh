@@ -74,3 +74,19 @@ agree() {
 			}' "$PM_SUITE_DIR"/cpu{10,20,30,40,50} "$PM_SUITE_DIR"/tool{10,30}
 }
 try "20 blocks count the same by the CPU and by the tool" agree
+
+# Row: QU-02: functions without regions, in each of the ways in which they begin and end.
+cat >"$PM_SUITE_DIR/functions" <<'END2'
+export PATH=/valgrind:$PATH PERFMON_EXACT_DIR=/valgrind
+bin/perfmon run --exact --function all --function leaf --function recurse --function even --function odd \
+	--function 'tail*' --function jumps --function deep --function catches --function throws \
+	--function 'signals_*' --function returns --function leaves --function thread \
+	--function 'shapes::*' -f csv -o /out/functions.csv tests/programs/exact_functions
+END2
+functions() {
+	rm -f "$PM_SUITE_DIR/functions.csv"
+	scripts/guest --no-build --out "$PM_SUITE_DIR" --file "$stage=/valgrind" \
+		--file "$PM_SUITE_DIR/functions=/functions" sh /functions &&
+		awk -f tests/exact_functions.awk "$PM_SUITE_DIR/functions.csv"
+}
+try "functions are counted where they begin and end" functions

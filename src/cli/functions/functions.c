@@ -219,7 +219,7 @@ static int add_notes(const struct profile_source *source, const struct tree *tre
 		err = profile_note(snapshot, text);
 	}
 	if (!err && processes > 1) {
-		snprintf(text, sizeof(text), "the sum of %u programs that the command ran",
+		snprintf(text, sizeof(text), "the sum of %u processes that the command ran",
 			 processes);
 		err = profile_note(snapshot, text);
 	}
@@ -332,8 +332,11 @@ static int write_functions(const struct profile_source *source, struct trees *tr
 static int write_program(const struct profile_source *source, struct trees *trees,
 			 const char *profile)
 {
-	uint32_t count = trees->count;
+	uint32_t count = 1;
 
+	/* Those of one process stand together. */
+	for (uint32_t t = 1; t < trees->count; t++)
+		count += trees->at[t].pid != trees->at[t - 1].pid;
 	if (trees_sum(trees, source->run->events->count))
 		return out_of_memory();
 	return write_tree(source, NULL, &trees->at[0], count, profile);
@@ -352,7 +355,7 @@ int cli_functions_end(const struct cli_functions *functions,
 	if (profile)
 		setenv("PERFMON_PROFILE", profile, 1);
 	pm_options_read(&options, NULL);
-	err = trees_read(functions->folder, run->pid, run->events->count, &trees);
+	err = trees_read(functions->folder, run->pid, run->events, &trees);
 	if (err || !trees.count || trees.at[0].pid != run->pid) {
 		cli_complain("run", "'%s' left no counts: %s", run->command[0],
 			     err ? strerror(-err)

@@ -29,11 +29,20 @@ static bool take_u32(struct pm_slice *rest, uint32_t *value)
 	return true;
 }
 
-static bool take_counts(struct pm_slice *rest, uint32_t events, uint64_t *counts)
+/* The tool writes counts in the order of its own events. */
+static bool take_counts(struct pm_slice *rest, const struct cli_exact_events *events,
+			uint64_t *counts)
 {
-	for (uint32_t i = 0; i < events; i++)
-		if (!take(rest, &counts[i]))
+	uint64_t value[PM_EXACT_EVENT_COUNT];
+	uint32_t chosen = 0;
+
+	for (uint32_t i = 0; i < events->count; i++)
+		chosen |= UINT32_C(1) << events->event[i];
+	for (uint32_t event = 0; event < PM_EXACT_EVENT_COUNT; event++)
+		if (chosen >> event & 1 && !take(rest, &value[event]))
 			return false;
+	for (uint32_t i = 0; i < events->count; i++)
+		counts[i] = value[events->event[i]];
 	return !rest->at;
 }
 
@@ -90,7 +99,7 @@ static int read_thread(struct tree *tree, struct pm_slice rest)
 	return 0;
 }
 
-static int read_node(struct tree *tree, uint32_t events, struct pm_slice rest)
+static int read_node(struct tree *tree, const struct cli_exact_events *events, struct pm_slice rest)
 {
 	struct tree_node node = {0};
 
@@ -135,7 +144,7 @@ static int read_flag(bool *flag, struct pm_slice rest)
 	return 0;
 }
 
-static int read_line(struct tree *tree, uint32_t events, struct pm_slice rest)
+static int read_line(struct tree *tree, const struct cli_exact_events *events, struct pm_slice rest)
 {
 	struct pm_slice kind = pm_slice_cut(rest, ' ', &rest);
 
@@ -177,7 +186,7 @@ static int check(const struct tree *tree, bool complete)
 	return 0;
 }
 
-static int read_tree(FILE *file, uint32_t events, struct tree *tree)
+static int read_tree(FILE *file, const struct cli_exact_events *events, struct tree *tree)
 {
 	char *text = NULL;
 	size_t room = 0;
@@ -217,7 +226,7 @@ void trees_free(struct trees *trees)
 	*trees = (struct trees){0};
 }
 
-static int add_file(int folder, const char *name, uint32_t events, struct trees *trees)
+static int add_file(int folder, const char *name, const struct cli_exact_events *events, struct trees *trees)
 {
 	struct tree tree = {0};
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err;
@@ -255,7 +264,7 @@ static int order(const void *a, const void *b)
 	return x->execs - y->execs;
 }
 
-int trees_read(const char *path, pid_t pid, uint32_t events, struct trees *trees)
+int trees_read(const char *path, pid_t pid, const struct cli_exact_events *events, struct trees *trees)
 {
 	DIR *folder = opendir(path);
 	struct dirent *entry;

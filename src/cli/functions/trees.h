@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "arch/exact.h"
+#include "cli/exact/exact.h"
 
 struct tree_function {
 	char *name;
@@ -53,11 +54,12 @@ struct trees {
 };
 
 /*
- * Reads the files in FOLDER, of which each node has EVENTS counts: first those of the process FIRST,
- * then the others in the order of their PIDs. Returns 0, -ENOMEM, -EINVAL for a file that is not
- * whole, or an error of opendir(3) or open(2).
+ * Reads the files in FOLDER. Counts have the order of EVENTS, which are those of the run. The trees are
+ * first those of the process FIRST, then the others in the order of their PIDs. Returns 0, -ENOMEM,
+ * -EINVAL for a file that is not whole, or an error of opendir(3) or open(2).
  */
-int trees_read(const char *folder, pid_t first, uint32_t events, struct trees *trees);
+int trees_read(const char *folder, pid_t first, const struct cli_exact_events *events,
+	       struct trees *trees);
 void trees_free(struct trees *trees);
 
 /* Sums what each function counts with what it calls, of the first event. 0 or -ENOMEM. */
