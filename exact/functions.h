@@ -29,8 +29,7 @@ UInt pm_names_begins(Addr at);
 /* Returns whether a jump FROM a function TO the inside of another one leaves the first. */
 Bool pm_names_leaves(Addr from, Addr to);
 
-/* Writes the functions, how many each pattern has chosen, and whether the program has
- * symbols. */
+/* Writes the functions, how many each pattern has chosen, and the files with code. */
 void pm_names_write(void (*line)(const HChar *format, ...) PRINTF_CHECK(1, 2));
 
 /* --- tree.c -------------------------------------------------------------------------- */

@@ -31,7 +31,8 @@ static UInt pattern_count;
 static Bool all; /* --functions=yes */
 static struct function *functions;
 static UInt function_count, function_room, hashed[HASH_SIZE];
-static Bool has_symbols; /* of the program itself a function was found */
+static HChar **named; /* files of which a function was found */
+static UInt named_count;
 
 Bool pm_functions_on;
 
@@ -113,18 +114,31 @@ static UInt choose(const HChar *name, Bool fortran)
 	return wanted || (all && !is_start(name)) ? add(name, wanted) : 0;
 }
 
-/* Notes whether the program itself, and not a library, has symbols. */
+/* Notes that the file with the code at AT has symbols. */
 static void note_symbols(Addr at)
 {
-	static const HChar *program;
 	const HChar *object;
+	UInt i;
 
-	if (has_symbols || !VG_(get_objname)(VG_(current_DiEpoch)(), at, &object))
+	if (!VG_(get_objname)(VG_(current_DiEpoch)(), at, &object))
 		return;
-	if (!program)
-		program = VG_(strdup)("perfmon.program",
-				      VG_(basename)(VG_(args_the_exename)));
-	has_symbols = !VG_(strcmp)(VG_(basename)(object), program);
+	/* Mostly it is the same file as before. */
+	for (i = named_count; i--;)
+		if (!VG_(strcmp)(named[i], object))
+			return;
+	named = VG_(realloc)("perfmon.named", named,
+			     (named_count + 1) * sizeof(named[0]));
+	named[named_count++] = VG_(strdup)("perfmon.named", object);
+}
+
+static Bool has_symbols(const HChar *object)
+{
+	UInt i;
+
+	for (i = 0; i < named_count; i++)
+		if (!VG_(strcmp)(named[i], object))
+			return True;
+	return False;
 }
 
 UInt pm_names_begins(Addr at)
@@ -165,8 +179,8 @@ void pm_names_write(void (*line)(const HChar *format, ...))
 		line("function %u %d %s\n", i, functions[i].wanted, functions[i].name);
 	for (i = 0; i < pattern_count; i++)
 		line("pattern %u\n", patterns[i].found);
-	line("symbols %d\n", has_symbols);
 	for (object = VG_(next_DebugInfo)(NULL); object;
 	     object = VG_(next_DebugInfo)(object))
-		line("object %s\n", VG_(DebugInfo_get_filename)(object));
+		line("object %d %s\n", has_symbols(VG_(DebugInfo_get_filename)(object)),
+		     VG_(DebugInfo_get_filename)(object));
 }

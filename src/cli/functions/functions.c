@@ -301,31 +301,87 @@ static bool has_functions(const struct tree *tree)
 	return false;
 }
 
+/* Of many processes that the command ran, those without a report. */
+struct left_out {
+	uint32_t count;
+	uint64_t sum; /* of the first event */
+};
+
+/* Returns whether TREE has a report. IS_FIRST: it is that of the command. ALL is what all trees count. */
+static bool has_report(const struct cli_functions *functions, const struct tree *tree,
+		       bool is_first, uint64_t all)
+{
+	if (functions->all && !functions->model)
+		return is_first ||
+		       (double)tree->total[0] >= functions->share * (double)all;
+	return (functions->all && is_first) || has_functions(tree);
+}
+
+/* Leaves only functions that the user wants in each tree, and finds the small ones. */
+static int choose_all(const struct profile_source *source, struct trees *trees,
+		      bool *reported, struct left_out *left_out)
+{
+	const struct cli_functions *functions = source->functions;
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < trees->count; i++)
+		all += trees->at[i].total[0];
+	for (uint32_t i = 0; i < trees->count; i++) {
+		if (choose(functions, &trees->at[i], source->run->events->count))
+			return -ENOMEM;
+		reported[i] = has_report(functions, &trees->at[i], !i, all);
+		left_out->count += !reported[i];
+		left_out->sum += reported[i] ? 0 : trees->at[i].total[0];
+	}
+	return 0;
+}
+
+/* Adds the note about other processes to those of the command's own. */
+static void note_left_out(const struct profile_source *source,
+			  const struct left_out *left_out, struct names *names)
+{
+	char *text;
+
+	if (!left_out->count || !source->functions->all ||
+	    asprintf(&text,
+		     "the command ran %u other program%s without a report here: %" PRIu64
+		     " %s",
+		     left_out->count, left_out->count == 1 ? "" : "s", left_out->sum,
+		     cli_exact_label(source->run->events->event[0])) < 0)
+		return;
+	names_note(names, text);
+}
+
 /* Each process that has called a chosen function has a profile, as with regions. */
 static int write_functions(const struct profile_source *source, struct trees *trees,
 			   const char *profile)
 {
 	const struct cli_functions *functions = source->functions;
-	uint32_t events = source->run->events->count;
+	bool *reported = calloc(trees->count, sizeof(reported[0]));
+	struct left_out left_out = {0};
 	struct names names;
-	int status = names_look(functions, trees, &names), one;
+	int status, one;
 
+	if (!reported)
+		return out_of_memory();
+	status = names_look(functions, trees, &names);
 	if (functions->model)
 		qsort(functions->model->regions, functions->model->region_count + 1,
 		      sizeof(char *), compare_names);
+	if (choose_all(source, trees, reported, &left_out)) {
+		status = out_of_memory();
+		goto out;
+	}
+	note_left_out(source, &left_out, &names);
 	for (uint32_t i = 0; i < trees->count; i++) {
-		struct tree *tree = &trees->at[i];
-
-		if (choose(functions, tree, events)) {
-			status = out_of_memory();
-			break;
-		}
-		if (!functions->all && !has_functions(tree))
+		if (!reported[i])
 			continue;
-		one = write_tree(source, &names, tree, 1, profile);
+		one = write_tree(source, &names, &trees->at[i], 1, profile);
 		status = status ? status : one;
 	}
+out:
 	names_free(&names);
+	free(reported);
 	return status;
 }
 
@@ -339,6 +395,7 @@ static int write_program(const struct profile_source *source, struct trees *tree
 		count += trees->at[t].pid != trees->at[t - 1].pid;
 	if (trees_sum(trees, source->run->events->count))
 		return out_of_memory();
+	trees->at[0].is_command = true;
 	return write_tree(source, NULL, &trees->at[0], count, profile);
 }
 

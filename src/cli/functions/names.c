@@ -77,6 +77,14 @@ static int complain(const struct code_name *name, bool known, const struct tree 
 	return CLI_FAILED;
 }
 
+void names_note(struct names *names, char *text)
+{
+	if (PM_GROW(names->notes, names->note_count))
+		names->notes[names->note_count++] = text;
+	else
+		free(text);
+}
+
 static void add_note(struct names *names, const struct code_name *name)
 {
 	char *text;
@@ -86,10 +94,7 @@ static void add_note(struct names *names, const struct code_name *name)
 		     name->inline_name, name->inlined,
 		     name->inlined == 1 ? "" : "s") < 0)
 		return;
-	if (PM_GROW(names->notes, names->note_count))
-		names->notes[names->note_count++] = text;
-	else
-		free(text);
+	names_note(names, text);
 }
 
 int names_look(const struct cli_functions *functions, const struct trees *trees,

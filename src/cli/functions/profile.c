@@ -18,23 +18,14 @@
 
 /* --- the process --------------------------------------------------------------------- */
 
-/* Writes the path of TREE's program, the end of it if it is longer. Of a program that was found in
- * PATH it is that of the file with its code. */
+/* Writes the path of TREE's program, the end of it if it is longer. */
 static void fill_program(const struct tree *tree, char *program, size_t size)
 {
-	char *path = strchr(tree->program, '/') ? realpath(tree->program, NULL) : NULL;
-	const char *text = path ? path : tree->program;
-	size_t length;
+	const char *text = tree->main < tree->object_count ? tree->objects[tree->main]
+							   : tree->program;
+	size_t length = strlen(text);
 
-	for (uint32_t i = 0; i < tree->object_count; i++) {
-		const char *slash = strrchr(tree->objects[i], '/');
-
-		if (slash && !strcmp(slash + 1, tree->program))
-			text = tree->objects[i];
-	}
-	length = strlen(text);
 	snprintf(program, size, "%s", text + (length < size ? 0 : length - size + 1));
-	free(path);
 }
 
 static void fill_header(const struct profile_source *source, const struct tree *tree,
@@ -68,11 +59,12 @@ static void fill_header(const struct profile_source *source, const struct tree *
 	header->begin_realtime_ns = source->functions->begin_realtime_ns;
 }
 
-static int fill_arguments(const struct profile_source *source, struct pm_snapshot *s)
+static int fill_arguments(const struct profile_source *source, const struct tree *tree,
+			  struct pm_snapshot *s)
 {
 	size_t size = 0, at = 0;
 
-	if (!source->options->arguments)
+	if (!source->options->arguments || !tree->is_command)
 		return 0;
 	for (char **word = source->run->command; *word; word++)
 		size += strlen(*word) + 1;
@@ -299,7 +291,7 @@ struct pm_snapshot *profile_make(const struct profile_source *source,
 	pm_cpu_kinds_here(&s->kinds);
 	s->has_totals = true;
 	memcpy(s->totals, tree->total, events->count * sizeof(s->totals[0]));
-	if (fill_arguments(source, s) || fill_run_notes(source->options, s) ||
+	if (fill_arguments(source, tree, s) || fill_run_notes(source->options, s) ||
 	    fill_plan(events, s) || fill_regions(tree, region, s) ||
 	    fill_threads(tree, region, s)) {
 		pm_snapshot_free(s);

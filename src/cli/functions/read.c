@@ -126,12 +126,33 @@ static int read_pattern(struct tree *tree, struct pm_slice rest)
 	return 0;
 }
 
+/* Returns whether PATH is the program, and neither a library nor the tool. */
+static bool is_program(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *so = strstr(name, ".so");
+
+	return !(so && (!so[3] || so[3] == '.')) && !strstr(path, "/valgrind/perfmon-");
+}
+
 static int read_object(struct tree *tree, struct pm_slice rest)
 {
+	uint32_t named;
+	char *path;
+
+	if (!take_u32(&rest, &named) || !rest.at)
+		return -EINVAL;
 	if (!PM_GROW(tree->objects, tree->object_count))
 		return -ENOMEM;
-	tree->objects[tree->object_count] = pm_slice_copy(rest);
-	return tree->objects[tree->object_count++] ? 0 : -ENOMEM;
+	path = tree->objects[tree->object_count] = pm_slice_copy(rest);
+	if (!path)
+		return -ENOMEM;
+	if (is_program(path)) {
+		tree->has_symbols = named != 0;
+		tree->main = tree->object_count;
+	}
+	tree->object_count++;
+	return 0;
 }
 
 static int read_flag(bool *flag, struct pm_slice rest)
@@ -162,8 +183,6 @@ static int read_line(struct tree *tree, const struct cli_exact_events *events, s
 		return read_pattern(tree, rest);
 	if (pm_slice_is(kind, "object"))
 		return read_object(tree, rest);
-	if (pm_slice_is(kind, "symbols"))
-		return read_flag(&tree->has_symbols, rest);
 	if (pm_slice_is(kind, "regions"))
 		return read_flag(&tree->has_regions, rest);
 	if (pm_slice_is(kind, "lost"))
@@ -228,7 +247,7 @@ void trees_free(struct trees *trees)
 
 static int add_file(int folder, const char *name, const struct cli_exact_events *events, struct trees *trees)
 {
-	struct tree tree = {0};
+	struct tree tree = {.has_symbols = true, .main = UINT32_MAX};
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err;
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 
@@ -280,5 +299,8 @@ int trees_read(const char *path, pid_t pid, const struct cli_exact_events *event
 	first = pid;
 	if (trees->count)
 		qsort(trees->at, trees->count, sizeof(trees->at[0]), order);
+	if (trees->count)
+		trees->at[0].is_command = trees->at[0].pid == pid &&
+					  (trees->count == 1 || trees->at[1].pid != pid);
 	return err;
 }
