@@ -43,9 +43,10 @@ struct thread {
 	struct frame *frames;
 	UInt depth, room;
 	UInt own_stacks; /* frames of signals whose handlers have a stack of their own */
-	UInt root; /* 0: no instruction has run */
-	UInt node; /* what is counted goes here */
-	Addr top;  /* the stack pointer of the last frame */
+	UInt root;	 /* 0: no instruction has run */
+	UInt node;	 /* what is counted goes here */
+	Addr top;	 /* the stack pointer of the last frame */
+	Addr stack_min, stack_end; /* the bounds of its stack */
 	ULong last[EVENTS];
 };
 
@@ -144,8 +145,8 @@ static void jumps(UWord sp, UWord from, UWord to)
 {
 	const struct thread *t = &threads[running];
 
-	rises(sp, t->depth && sp >= t->frames[t->depth - 1].sp &&
-			  pm_names_leaves(from, to));
+	rises(sp,
+	      t->depth && sp >= t->frames[t->depth - 1].sp && pm_names_leaves(from, to));
 }
 #endif
 
@@ -167,6 +168,8 @@ static void begins(UWord function, UWord sp, UWord from)
 	struct frame frame = {.sp = sp, .from = from, .function = (UInt)function}, *same;
 	UInt depth = left(t, sp, False);
 
+	if ((sp < t->stack_min || sp > t->stack_end) && !t->own_stacks)
+		pm_tree_stacks = True;
 	/* A tail call returns to where its caller does. */
 	while (depth && t->frames[depth - 1].sp == sp && t->frames[depth - 1].function &&
 	       t->frames[depth - 1].from != from)
@@ -237,6 +240,8 @@ void pm_functions_runs(ThreadId tid)
 	if (!t->root) {
 		t->root = t->node = pm_tree_root(VG_(gettid)());
 		t->top = NO_FRAME;
+		t->stack_end = VG_(thread_get_stack_max)(tid);
+		t->stack_min = t->stack_end - VG_(thread_get_stack_size)(tid);
 	}
 	top = t->top;
 }
@@ -301,8 +306,8 @@ static IRExpr *stack_pointer(IRSB *out, Int offset)
 static void call(IRSB *out, const HChar *name, void *function, IRExpr **arguments,
 		 IRExpr *guard)
 {
-	IRDirty *dirty = unsafeIRDirty_0_N(0, name, VG_(fnptr_to_fnentry)(function),
-					   arguments);
+	IRDirty *dirty =
+		unsafeIRDirty_0_N(0, name, VG_(fnptr_to_fnentry)(function), arguments);
 
 	if (guard)
 		dirty->guard = guard;
@@ -328,12 +333,12 @@ void pm_functions_at_begin(IRSB *out, UInt function, Int offset_sp)
 }
 
 /* Calls if the last frame may have returned. */
-static void risen(IRSB *out, Int offset_sp, IROp above, const HChar *name,
-		  void *function, IRExpr *second, IRExpr *third)
+static void risen(IRSB *out, Int offset_sp, IROp above, const HChar *name, void *function,
+		  IRExpr *second, IRExpr *third)
 {
 	IRExpr *sp = stack_pointer(out, offset_sp);
-	IRExpr *last = temporary(
-		out, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, word((ULong)(Addr)&top)));
+	IRExpr *last = temporary(out, Ity_I64,
+				 IRExpr_Load(Iend_LE, Ity_I64, word((ULong)(Addr)&top)));
 	IRExpr *guard = temporary(out, Ity_I1, IRExpr_Binop(above, last, sp));
 
 	call(out, name, function,

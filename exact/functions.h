@@ -44,6 +44,9 @@ extern Bool pm_tree_on;
 /* Whether the program has libperfmon, and so regions of its own. */
 extern Bool pm_tree_regions;
 
+/* Whether a thread ran on other stacks than its own, so that its calls are not known for sure. */
+extern Bool pm_tree_stacks;
+
 /* Returns a new root, that of the thread LWP. */
 UInt pm_tree_root(Int lwp);
 

@@ -161,11 +161,13 @@ Bool pm_names_leaves(Addr from, Addr to)
 	const HChar *found;
 	DiEpoch now = VG_(current_DiEpoch)();
 
-	if (VG_(get_fnname_if_entry)(now, to, &found) || !VG_(get_fnname)(now, from, &found))
+	if (VG_(get_fnname_if_entry)(now, to, &found) ||
+	    !VG_(get_fnname)(now, from, &found))
 		return False;
 	VG_(strncpy)(name, found, PM_EXACT_NAME_MAX);
 	name[PM_EXACT_NAME_MAX] = '\0';
-	return VG_(get_fnname)(now, to, &found) && VG_(strncmp)(name, found, PM_EXACT_NAME_MAX);
+	return VG_(get_fnname)(now, to, &found) &&
+	       VG_(strncmp)(name, found, PM_EXACT_NAME_MAX);
 }
 
 /* --- output --------------------------------------------------------------------------- */

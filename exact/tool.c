@@ -140,7 +140,8 @@ static void usage(void)
 	VG_(printf)
 	("    --events=NAME,NAME...     what is counted [instructions]\n"
 	 "    --totals=FILE             append the counts of each process to FILE\n"
-	 "    --tree=FOLDER             write the tree of calls of each process to a file there\n"
+	 "    --tree=FOLDER             write the tree of calls of each process to a "
+	 "file there\n"
 	 "    --function=PATTERN        functions that the tree has; may be given again\n"
 	 "    --functions=yes           all of them\n"
 	 "  events:\n");
@@ -213,8 +214,8 @@ static void tell(const HChar *what)
 	total(&sum);
 	for (i = 0; i < EVENTS; i++) {
 		if (pm_counted >> i & 1)
-			length += VG_(sprintf)(line + length, " %s=%llu", pm_event_names[i],
-					       sum.of[i]);
+			length += VG_(sprintf)(line + length, " %s=%llu",
+					       pm_event_names[i], sum.of[i]);
 	}
 	at = line + length;
 	length += VG_(snprintf)(at, 500, " %s", VG_(args_the_exename));

@@ -45,7 +45,7 @@ static struct step *steps;
 static UInt step_count, step_room; /* room is a power of two */
 static ULong lost;		   /* calls that have no node */
 
-Bool pm_tree_on, pm_tree_regions;
+Bool pm_tree_on, pm_tree_regions, pm_tree_stacks;
 
 Bool pm_tree_option(const HChar *argument)
 {
@@ -71,7 +71,8 @@ static UInt new_node(UInt parent, UInt function)
 
 	if (node_count + 1 >= node_room) {
 		node_room = node_room ? 2 * node_room : 1024;
-		nodes = VG_(realloc)("perfmon.nodes", nodes, node_room * sizeof(nodes[0]));
+		nodes = VG_(realloc)("perfmon.nodes", nodes,
+				     node_room * sizeof(nodes[0]));
 	}
 	node = &nodes[++node_count];
 	VG_(memset)(node, 0, sizeof(*node));
@@ -107,7 +108,8 @@ UInt pm_tree_root(Int lwp)
 
 	if (root_count >= root_room) {
 		root_room = root_room ? 2 * root_room : 16;
-		roots = VG_(realloc)("perfmon.roots", roots, root_room * sizeof(roots[0]));
+		roots = VG_(realloc)("perfmon.roots", roots,
+				     root_room * sizeof(roots[0]));
 	}
 	root = &roots[root_count];
 	VG_(memset)(root, 0, sizeof(*root));
@@ -286,7 +288,8 @@ static void write_all(const HChar *why, const ULong *total)
 			line("event %s\n", pm_event_names[i]);
 	pm_names_write(line);
 	write_nodes();
-	line("regions %d\nlost %llu\ntotal", pm_tree_regions, lost);
+	line("regions %d\nstacks %d\nlost %llu\ntotal", pm_tree_regions, pm_tree_stacks,
+	     lost);
 	write_counts(total);
 	line("complete\n");
 	flush();

@@ -182,6 +182,7 @@ if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_report_text tests/test_snapshot
 CRITERION_TESTS += tests/test_threads
 CRITERION_TESTS += tests/test_diff_decide
+CRITERION_TESTS += tests/test_exact_names
 CRITERION_TESTS += tests/test_report_exact
 CRITERION_TESTS += tests/test_hottest
 CRITERION_TESTS += tests/test_join
@@ -384,6 +385,10 @@ tests_test_report_text_SOURCES = tests/test_report_text.c tests/profile_builder.
 	tests/report_text.h
 tests_test_report_text_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_report_text_LDADD = $(TEST_LIBS)
+
+tests_test_exact_names_SOURCES = tests/test_exact_names.c
+tests_test_exact_names_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_exact_names_LDADD = $(TEST_LIBS)
 
 tests_test_report_exact_SOURCES = tests/test_report_exact.c tests/profile_builder.h \
 	tests/report_text.h

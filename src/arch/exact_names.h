@@ -45,9 +45,9 @@ static inline bool pm_name_is_word(char c)
  * their own. */
 static inline size_t pm_name_length(const char *symbol)
 {
-	static const char *const marks[] = {
-		"@",	  " [clone ",	".constprop.", ".isra.",
-		".part.", ".lto_priv.", ".localalias"};
+	static const char *const marks[] = {"@",	  " [clone ", ".constprop.",
+					    ".isra.",	  ".part.",   ".lto_priv.",
+					    ".localalias"};
 	size_t length = 0;
 
 	for (; symbol[length] && length < PM_EXACT_NAME_MAX; length++) {
@@ -146,6 +146,16 @@ static inline size_t pm_name_operator(const char *text, const char *name)
 	return n;
 }
 
+/* Returns whether the parameters at TEXT end a name. Those of a function that has another one
+ * inside of it, as a lambda, do not. */
+static inline bool pm_name_ends_at(const char *text)
+{
+	const char *behind = text + pm_name_group(text);
+
+	return !pm_name_starts(text, "(anonymous") && !pm_name_starts(behind, "::") &&
+	       !pm_name_starts(behind, " const::");
+}
+
 /* Parts of a name of C++, by the places where they end or begin. */
 struct pm_name_parts {
 	size_t begin; /* behind the type of the result */
@@ -165,10 +175,9 @@ static inline struct pm_name_parts pm_name_split(const char *name)
 			parts.bare = i;
 			continue;
 		}
-		if (name[i] == '(' && i > parts.begin &&
-		    !pm_name_starts(name + i, "(anonymous"))
+		if (name[i] == '(' && i > parts.begin && pm_name_ends_at(name + i))
 			break;
-		if (name[i] == ' ')
+		if (name[i] == ' ' && !pm_name_starts(name + i, " const::"))
 			parts.begin = i + 1;
 		n = name[i] == '<' || name[i] == '(' || name[i] == '{'
 			    ? pm_name_group(name + i)
@@ -204,9 +213,8 @@ static inline bool pm_name_matches(const char *pattern, const char *name, bool f
 	if (length > 1 && name[length - 1] == '_' &&
 	    pm_name_glob(pattern, name, length - 1))
 		return true;
-	return procedure &&
-	       pm_name_glob(pattern, procedure + 2,
-			    length - (size_t)(procedure + 2 - name));
+	return procedure && pm_name_glob(pattern, procedure + 2,
+					 length - (size_t)(procedure + 2 - name));
 }
 
 #endif

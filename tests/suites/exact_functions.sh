@@ -146,6 +146,32 @@ try "a program and what it executes each have a profile" executed
 status_of() { status 3 "$perfmon" run --exact --function solve -o none ./work fail && no_rest; }
 try "the exit status is the program's" status_of
 
+cat >"$here/fibre.c" <<'EOT'
+#include <ucontext.h>
+static ucontext_t main_context, fibre;
+static char stack[1 << 16];
+__attribute__((noinline)) void on_fibre(void)
+{
+	__asm__ volatile(".rept 1000\n\tnop\n\t.endr");
+	swapcontext(&fibre, &main_context);
+}
+int main(void)
+{
+	getcontext(&fibre);
+	fibre.uc_stack.ss_sp = stack;
+	fibre.uc_stack.ss_size = sizeof(stack);
+	makecontext(&fibre, on_fibre, 0);
+	swapcontext(&main_context, &fibre);
+	return 0;
+}
+EOT
+must "a program with a fibre compiles" gcc -g -O1 "$here/fibre.c" -o "$here/fibre"
+fibres() {
+	run --function on_fibre -- ./fibre && says err "changes between stacks" &&
+		run "${chosen[@]}" -- "$program" && ! grep "changes between stacks" "$here/err"
+}
+try "a program with several stacks is told of" fibres
+
 # --- names ---------------------------------------------------------------------------------
 
 refused() { # TEXT OPTION...

@@ -79,6 +79,14 @@ starts() {
 		[ "$(cat "$here/events")" = exact::loads,exact::stores ]
 }
 try "run starts Valgrind with the tool" starts
+# The stand-in leaves no trees.
+chooses() {
+	both 1 err "'true' left no counts" "$perfmon" run -x -o none --function 'a*' --function b -- true &&
+		grep -qx -- '--function=a\*' "$here/arguments" && grep -qx -- '--function=b' "$here/arguments" &&
+		grep -q -- '^--tree=/.*/perfmon-run-' "$here/arguments" && ! grep -- '--functions' "$here/arguments" &&
+		status 1 "$perfmon" run -x -o none --functions -- true && grep -qx -- '--functions=yes' "$here/arguments"
+}
+try "run chooses functions" chooses
 counts_instructions() {
 	status 0 "$perfmon" run -x true && grep -qx -- '--events=instructions' "$here/arguments" &&
 		[ "$(cat "$here/events")" = unset ]

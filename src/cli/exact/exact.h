@@ -40,8 +40,8 @@ char *cli_exact_list(const struct cli_exact_events *events, const char *prefix);
 
 /* What the tool leaves of each process. All zero: nothing, as counts are the program's. */
 struct cli_exact_files {
-	const char *totals;	    /* the file that gets the totals, or NULL */
-	const char *trees;	    /* the folder that gets the trees of calls, or NULL */
+	const char *totals; /* the file that gets the totals, or NULL */
+	const char *trees;  /* the folder that gets the trees of calls, or NULL */
 	const char *const *functions; /* the patterns of functions that the trees have */
 	uint32_t function_count;
 	bool all_functions;

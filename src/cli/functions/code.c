@@ -163,7 +163,8 @@ static int take_function(Dwarf_Die *function, void *argument)
 			continue;
 		libdw.dwarf_func_inline_instances(function, count_place,
 						  &wanted->inlined);
-		snprintf(wanted->inline_name, sizeof(wanted->inline_name), "%.120s", name);
+		snprintf(wanted->inline_name, sizeof(wanted->inline_name), "%.120s",
+			 name);
 	}
 	return DWARF_CB_OK;
 }

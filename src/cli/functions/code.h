@@ -11,9 +11,9 @@
 
 struct code_name {
 	const char *pattern;
-	bool has_code;	  /* a symbol of a function matches */
-	uint32_t inlined; /* places where a function that matches was inlined */
-	char inline_name[128];	  /* one of those functions */
+	bool has_code;		   /* a symbol of a function matches */
+	uint32_t inlined;	   /* places where a function that matches was inlined */
+	char inline_name[128];	   /* one of those functions */
 	struct pm_suggestion near; /* of the symbols */
 };
 

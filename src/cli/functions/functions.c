@@ -189,41 +189,53 @@ void cli_functions_free(struct cli_functions *functions)
 
 /* --- profiles ------------------------------------------------------------------------ */
 
-/* Adds what the reader of TREE's report should know. */
-static int add_notes(const struct profile_source *source, const struct tree *tree,
-		     uint32_t processes, struct pm_snapshot *snapshot)
+/* Adds what the reader of TREE's report of functions should know. */
+static int add_notes(const struct tree *tree, struct pm_snapshot *snapshot)
 {
 	char text[1024];
-	int err = 0;
+	int err = profile_note(
+		snapshot, "regions here are functions of the program; " PROFILE_PROGRAM
+			  " has what none of them has");
 
-	if (cli_functions_wanted(source->functions))
-		err = profile_note(snapshot, "regions here are functions of the program; " PROFILE_PROGRAM
-					     " has what none of them has");
-	if (!err && tree->has_regions && cli_functions_wanted(source->functions))
+	if (!err && tree->has_regions)
 		err = profile_note(snapshot,
 				   "the program has regions of its own: they are in a "
 				   "report and a profile of their own, of the same "
 				   "instructions");
-	if (!err && !tree->has_symbols && cli_functions_wanted(source->functions)) {
+	if (!err && tree->has_stacks)
+		err = profile_note(
+			snapshot,
+			"the program changes between stacks, as fibres and coroutines "
+			"do: what a function has may be in another one. The total is "
+			"right");
+	if (!err && !tree->has_symbols) {
 		snprintf(text, sizeof(text),
-			 "'%.200s' has no symbols (it is stripped): its own functions count "
+			 "'%.200s' has no symbols (it is stripped): its own functions "
+			 "count "
 			 "in their callers from libraries, or in " PROFILE_PROGRAM,
 			 tree->program);
 		err = profile_note(snapshot, text);
 	}
 	if (!err && tree->lost) {
 		snprintf(text, sizeof(text),
-			 "%" PRIu64 " calls count in their callers: there were more than 4 "
+			 "%" PRIu64
+			 " calls count in their callers: there were more than 4 "
 			 "million paths. Count fewer functions (--function)",
 			 tree->lost);
 		err = profile_note(snapshot, text);
 	}
-	if (!err && processes > 1) {
-		snprintf(text, sizeof(text), "the sum of %u processes that the command ran",
-			 processes);
-		err = profile_note(snapshot, text);
-	}
 	return err;
+}
+
+static int add_processes(uint32_t processes, struct pm_snapshot *snapshot)
+{
+	char text[128];
+
+	if (processes < 2)
+		return 0;
+	snprintf(text, sizeof(text), "the sum of %u processes that the command ran",
+		 processes);
+	return profile_note(snapshot, text);
 }
 
 static int report(const struct profile_source *source, struct pm_snapshot *snapshot,
@@ -243,13 +255,15 @@ static int report(const struct profile_source *source, struct pm_snapshot *snaps
 	return err ? CLI_FAILED : 0;
 }
 
-/* Writes the profile, if PROFILE is not NULL, and the report of TREE. */
+/* Writes the profile, if PROFILE is not NULL, and the report of TREE. NAMES is NULL without functions. */
 static int write_tree(const struct profile_source *source, const struct names *names,
 		      struct tree *tree, uint32_t processes, const char *profile)
 {
 	struct pm_snapshot *snapshot = profile_make(source, tree);
-	int err = snapshot ? add_notes(source, tree, processes, snapshot) : -ENOMEM;
+	int err = snapshot ? add_processes(processes, snapshot) : -ENOMEM;
 
+	if (!err && names)
+		err = add_notes(tree, snapshot);
 	for (uint32_t i = 0; !err && names && i < names->note_count; i++)
 		err = profile_note(snapshot, names->notes[i]);
 	err = err ? out_of_memory() : report(source, snapshot, profile != NULL);
@@ -277,8 +291,8 @@ static bool is_kept(const struct cli_functions *functions, const struct tree *tr
 		return function->wanted;
 	if (functions->model)
 		return is_in_model(functions, function->name);
-	return function->inclusive && (double)function->inclusive >=
-					      functions->share * (double)tree->total[0];
+	return function->inclusive &&
+	       (double)function->inclusive >= functions->share * (double)tree->total[0];
 }
 
 /* Leaves only functions in TREE that the user wants. 0 or -ENOMEM. */
@@ -288,8 +302,7 @@ static int choose(const struct cli_functions *functions, struct tree *tree,
 	int err = tree_sum(tree);
 
 	for (uint32_t i = 0; !err && i < tree->function_count; i++)
-		tree->functions[i].kept =
-			is_kept(functions, tree, &tree->functions[i]);
+		tree->functions[i].kept = is_kept(functions, tree, &tree->functions[i]);
 	return err ? err : tree_prune(tree, events);
 }
 

@@ -23,11 +23,11 @@ struct pm_snapshot;
 struct cli_functions {
 	const char **names; /* patterns of --function */
 	uint32_t name_count;
-	bool all;     /* --functions */
-	double share; /* of --functions: the least part of the first event */
-	const char *like;	 /* of --functions=@FILE: the profile whose functions they are */
+	bool all;	  /* --functions */
+	double share;	  /* of --functions: the least part of the first event */
+	const char *like; /* of --functions=@FILE: the profile whose functions they are */
 	struct pm_snapshot *model; /* that profile */
-	char *folder; /* of the trees, or NULL */
+	char *folder;		   /* of the trees, or NULL */
 	uint64_t begin_ns, begin_realtime_ns;
 };
 

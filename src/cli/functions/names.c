@@ -39,9 +39,9 @@ static bool look(const struct cli_functions *functions, const struct trees *tree
 	/* The command's own program comes last: its names are the nearest. */
 	for (uint32_t t = trees->count; t--;)
 		if (&trees->at[t] != last_program(trees))
-			known |= code_look(trees->at[t].objects,
-					   trees->at[t].object_count, names,
-					   functions->name_count);
+			known |=
+				code_look(trees->at[t].objects, trees->at[t].object_count,
+					  names, functions->name_count);
 	return code_look(last_program(trees)->objects, last_program(trees)->object_count,
 			 names, functions->name_count) ||
 	       known;
@@ -58,18 +58,20 @@ static int complain(const struct code_name *name, bool known, const struct tree 
 		return 0;
 	}
 	if (name->inlined)
-		cli_complain("run",
-			     "--function: '%s' has no code of its own: the compiler inlined "
-			     "'%s' in %u place%s, and its callers have its counts. Compile it "
-			     "with __attribute__((noinline)), or all with -fno-inline",
-			     quote.text, name->inline_name, name->inlined,
-			     name->inlined == 1 ? "" : "s");
+		cli_complain(
+			"run",
+			"--function: '%s' has no code of its own: the compiler inlined "
+			"'%s' in %u place%s, and its callers have its counts. Compile it "
+			"with __attribute__((noinline)), or all with -fno-inline",
+			quote.text, name->inline_name, name->inlined,
+			name->inlined == 1 ? "" : "s");
 	else if (!tree->has_symbols)
-		cli_complain("run",
-			     "--function: no function matches '%s': '%s' has no symbols (it "
-			     "is stripped). Count one that is not, or install its debug "
-			     "symbols",
-			     quote.text, tree->program);
+		cli_complain(
+			"run",
+			"--function: no function matches '%s': '%s' has no symbols (it "
+			"is stripped). Count one that is not, or install its debug "
+			"symbols",
+			quote.text, tree->program);
 	else
 		cli_complain("run", "--function: no function %s '%s'%s%s%s",
 			     known ? "matches" : "was called that matches", quote.text,
@@ -91,8 +93,7 @@ static void add_note(struct names *names, const struct code_name *name)
 
 	if (asprintf(&text,
 		     "'%s' is inlined in %u place%s, too: there it counts in its caller",
-		     name->inline_name, name->inlined,
-		     name->inlined == 1 ? "" : "s") < 0)
+		     name->inline_name, name->inlined, name->inlined == 1 ? "" : "s") < 0)
 		return;
 	names_note(names, text);
 }

@@ -74,8 +74,8 @@ static int fill_arguments(const struct profile_source *source, const struct tree
 	for (char **word = source->run->command; *word; word++)
 		at += (size_t)sprintf(s->arguments + at, "%s", *word) + 1;
 	s->arguments_cut = size > PERFMON_PROFILE_ARGUMENTS_MAX;
-	s->arguments_length = s->arguments_cut ? PERFMON_PROFILE_ARGUMENTS_MAX
-					       : (uint32_t)size;
+	s->arguments_length =
+		s->arguments_cut ? PERFMON_PROFILE_ARGUMENTS_MAX : (uint32_t)size;
 	s->arguments[s->arguments_length - 1] = '\0';
 	return 0;
 }
@@ -130,8 +130,8 @@ static int fill_regions(const struct tree *tree, uint32_t *region, struct pm_sna
 {
 	uint32_t count = PROGRAM_REGION;
 
-	s->regions = calloc(tree->function_count + PROGRAM_REGION + 1,
-			    sizeof(s->regions[0]));
+	s->regions =
+		calloc(tree->function_count + PROGRAM_REGION + 1, sizeof(s->regions[0]));
 	if (!s->regions)
 		return -ENOMEM;
 	region[0] = PROGRAM_REGION;

@@ -91,9 +91,10 @@ static void move(struct tree *tree, uint32_t n, uint32_t to, uint32_t parent, bo
 
 int tree_prune(struct tree *tree, uint32_t events)
 {
-	struct renumbered new = {.to = calloc(tree->node_count + 1, sizeof(new.to[0])),
-				 .used = calloc(tree->node_count + 1, sizeof(new.used[0]))};
-	int err = new.to && new.used ? 0 : -ENOMEM;
+	struct renumbered new = {
+		.to = calloc(tree->node_count + 1, sizeof(new.to[0])),
+		.used = calloc(tree->node_count + 1, sizeof(new.used[0]))};
+	int err = new.to &&new.used ? 0 : -ENOMEM;
 
 	if (!err)
 		find_used(tree, new.used);
@@ -120,7 +121,8 @@ static int add_thread(struct tree *to, const struct tree *from,
 {
 	struct tree_thread copy = *thread;
 
-	if (!PM_GROW(to->threads, to->thread_count) || !PM_GROW(to->nodes, to->node_count))
+	if (!PM_GROW(to->threads, to->thread_count) ||
+	    !PM_GROW(to->nodes, to->node_count))
 		return -ENOMEM;
 	to->nodes[to->node_count] = from->nodes[thread->root - 1];
 	copy.root = ++to->node_count;

@@ -93,13 +93,14 @@ static int read_thread(struct tree *tree, struct pm_slice rest)
 		return 0;
 	if (!PM_GROW(tree->threads, tree->thread_count))
 		return -ENOMEM;
-	snprintf(thread.name, sizeof(thread.name), "%.*s",
-		 rest.at ? (int)rest.length : 0, rest.at ? rest.at : "");
+	snprintf(thread.name, sizeof(thread.name), "%.*s", rest.at ? (int)rest.length : 0,
+		 rest.at ? rest.at : "");
 	tree->threads[tree->thread_count++] = thread;
 	return 0;
 }
 
-static int read_node(struct tree *tree, const struct cli_exact_events *events, struct pm_slice rest)
+static int read_node(struct tree *tree, const struct cli_exact_events *events,
+		     struct pm_slice rest)
 {
 	struct tree_node node = {0};
 
@@ -165,7 +166,8 @@ static int read_flag(bool *flag, struct pm_slice rest)
 	return 0;
 }
 
-static int read_line(struct tree *tree, const struct cli_exact_events *events, struct pm_slice rest)
+static int read_line(struct tree *tree, const struct cli_exact_events *events,
+		     struct pm_slice rest)
 {
 	struct pm_slice kind = pm_slice_cut(rest, ' ', &rest);
 
@@ -185,6 +187,8 @@ static int read_line(struct tree *tree, const struct cli_exact_events *events, s
 		return read_object(tree, rest);
 	if (pm_slice_is(kind, "regions"))
 		return read_flag(&tree->has_regions, rest);
+	if (pm_slice_is(kind, "stacks"))
+		return read_flag(&tree->has_stacks, rest);
 	if (pm_slice_is(kind, "lost"))
 		return take(&rest, &tree->lost) ? 0 : -EINVAL;
 	if (pm_slice_is(kind, "total"))
@@ -245,10 +249,12 @@ void trees_free(struct trees *trees)
 	*trees = (struct trees){0};
 }
 
-static int add_file(int folder, const char *name, const struct cli_exact_events *events, struct trees *trees)
+static int add_file(int folder, const char *name, const struct cli_exact_events *events,
+		    struct trees *trees)
 {
 	struct tree tree = {.has_symbols = true, .main = UINT32_MAX};
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err;
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
+	    err;
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 
 	if (!file) {
@@ -283,7 +289,8 @@ static int order(const void *a, const void *b)
 	return x->execs - y->execs;
 }
 
-int trees_read(const char *path, pid_t pid, const struct cli_exact_events *events, struct trees *trees)
+int trees_read(const char *path, pid_t pid, const struct cli_exact_events *events,
+	       struct trees *trees)
 {
 	DIR *folder = opendir(path);
 	struct dirent *entry;

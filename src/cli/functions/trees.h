@@ -39,8 +39,9 @@ struct tree {
 	bool is_command; /* it is what the user has started, and is no other program by now */
 	bool has_symbols; /* the program itself, whatever its libraries have */
 	bool has_regions;
-	char *program; /* as it was called */
-	uint32_t main; /* the object that is the program, or more than there are */
+	bool has_stacks; /* other than one for each thread */
+	char *program;	 /* as it was called */
+	uint32_t main;	 /* the object that is the program, or more than there are */
 	uint32_t function_count, node_count, thread_count, pattern_count, object_count;
 	struct tree_function *functions;
 	struct tree_node *nodes;

@@ -262,8 +262,9 @@ static int start_exact(struct run *run)
 	int status;
 
 	if (wanted && cli_exact_is_running()) {
-		cli_complain("run", "--function: this command is counted already, by a "
-				    "perfmon run --exact around it: give the option there");
+		cli_complain("run",
+			     "--function: this command is counted already, by a "
+			     "perfmon run --exact around it: give the option there");
 		return CLI_FAILED;
 	}
 	if ((wanted || run->profile) && !cli_exact_is_running()) {
@@ -374,7 +375,8 @@ int cli_run(int argc, char **argv)
 		status = events_exact(events, &run.events);
 	else
 		status = events ? events_check(events) : 0;
-	if (check_functions(&run) || (level && cli_take_level("run", &check_level, level)))
+	if (check_functions(&run) ||
+	    (level && cli_take_level("run", &check_level, level)))
 		status = CLI_USAGE;
 	if (!status)
 		status = environment_check();
