@@ -233,6 +233,7 @@ static void flush(void)
 	used = 0;
 }
 
+static void line(const HChar *format, ...) PRINTF_CHECK(1, 2);
 static void line(const HChar *format, ...)
 {
 	va_list arguments;

@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdexcept>
 
-#define THOUSAND	 asm volatile(".rept 1000\n\tnop\n\t.endr")
-#define FUNCTION	 extern "C" __attribute__((noinline)) void
+#define THOUSAND	asm volatile(".rept 1000\n\tnop\n\t.endr")
+#define FUNCTION	extern "C" __attribute__((noinline)) void
 #define AFTER_ALL_CALLS asm volatile("") // so that the call before is no jump
 
 static volatile int calls; // stays 0 until the end

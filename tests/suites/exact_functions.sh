@@ -93,6 +93,8 @@ must "and changed" gcc -g -O2 -DMORE=1 "$here/work.c" -o "$here/more"
 run() { # OPTION... -- COMMAND
 	status 0 "$perfmon" run --exact "$@"
 }
+# files NAME: how many files have names that begin so.
+files() { find "$here" -type f -path "$here/$1*" | wc -l; }
 no_rest() { nothing ls "$here/tmp"; }
 to_the_instruction() {
 	run --function solve --function solve_small -f csv -o "$here/one" -- ./work &&
@@ -139,7 +141,7 @@ forked() {
 try "a forked child counts for itself" forked
 executed() {
 	rm -f "$here"/exec.profile* && run --function solve -o none -P "$here/exec.profile" -- ./work exec &&
-		[ "$(ls "$here"/exec.profile* | wc -l)" = 2 ] &&
+		[ "$(files exec.profile)" = 2 ] &&
 		both 0 out "solve" "$perfmon" report "$here/exec.profile"
 }
 try "a program and what it executes each have a profile" executed
@@ -237,17 +239,17 @@ beside() {
 		both 0 out "step" "$perfmon" report "$here/both.regions" && ! grep -q solve "$here/out" &&
 		both 0 out "solve" "$perfmon" report "$here/both" && says out "the program has regions of its own" &&
 		mkdir "$here/both.d" && run --function solve -o none -P "$here/both.d" -- ./regions &&
-		[ "$(ls "$here/both.d" | wc -l)" = 1 ] && [ "$(ls "$here/both.d.regions" | wc -l)" = 1 ]
+		[ "$(files both.d/)" = 1 ] && [ "$(files both.d.regions/)" = 1 ]
 }
 try "regions of the program have a profile beside it" beside
 whole() {
 	rm -f "$here"/whole* && run -o none -P "$here/whole" -- sh -c './work; ./work' && no_rest &&
-		[ "$(ls "$here"/whole* | wc -l)" = 1 ] &&
+		[ "$(files whole)" = 1 ] &&
 		both 0 out "(program)" "$perfmon" report "$here/whole" && says out "the sum of 3 processes"
 }
 try "a program without regions has a profile of the whole" whole
 regions_alone() {
-	rm -f "$here"/alone* && run -o none -P "$here/alone" -- ./regions && [ "$(ls "$here"/alone* | wc -l)" = 1 ] &&
+	rm -f "$here"/alone* && run -o none -P "$here/alone" -- ./regions && [ "$(files alone)" = 1 ] &&
 		both 0 out "step" "$perfmon" report "$here/alone" && ! grep -qF "(program)" "$here/out"
 }
 try "one with regions has theirs" regions_alone
