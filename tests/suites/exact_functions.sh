@@ -185,7 +185,10 @@ wrong() { # TEXT OPTION...
 not_called() {
 	both 0 err "'never_called' was not called" "$perfmon" run --exact -o none --function never_called "$program"
 }
-inlined() { refused "'clamp' has no code of its own: the compiler inlined 'clamp' in 2 places" --function clamp; }
+inlined() {
+	refused "'clamp' has no code of its own: the compiler inlined 'clamp' in 2 places" --function clamp &&
+		both 1 err "in 2 places" "$perfmon" run --exact -o none --function clamp ./work fork
+}
 in_part() {
 	run --function twice --function solve -- ./work && says err "'twice' is inlined in 1 place, too"
 }

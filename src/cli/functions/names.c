@@ -27,24 +27,43 @@ static const struct tree *last_program(const struct trees *trees)
 	return &trees->at[0];
 }
 
+/* The files of all processes, each once. */
+struct files {
+	char **paths;
+	uint32_t count;
+};
+
+static void add_files(const struct tree *tree, struct files *files)
+{
+	for (uint32_t i = 0; i < tree->object_count; i++) {
+		uint32_t f = 0;
+
+		while (f < files->count && strcmp(files->paths[f], tree->objects[i]) != 0)
+			f++;
+		if (f == files->count && PM_GROW(files->paths, files->count))
+			files->paths[files->count++] = tree->objects[i];
+	}
+}
+
 static bool look(const struct cli_functions *functions, const struct trees *trees,
 		 struct code_name *names)
 {
-	bool known = false;
+	const struct tree *last = last_program(trees);
+	struct files files = {NULL, 0};
+	bool known;
 
 	for (uint32_t i = 0; i < functions->name_count; i++) {
 		names[i].pattern = functions->names[i];
 		names[i].near.wanted = pm_slice_of(functions->names[i]);
 	}
-	/* The command's own program comes last: its names are the nearest. */
+	/* The last file is looked at first. */
 	for (uint32_t t = trees->count; t--;)
-		if (&trees->at[t] != last_program(trees))
-			known |=
-				code_look(trees->at[t].objects, trees->at[t].object_count,
-					  names, functions->name_count);
-	return code_look(last_program(trees)->objects, last_program(trees)->object_count,
-			 names, functions->name_count) ||
-	       known;
+		if (&trees->at[t] != last)
+			add_files(&trees->at[t], &files);
+	add_files(last, &files);
+	known = code_look(files.paths, files.count, names, functions->name_count);
+	free(files.paths);
+	return known;
 }
 
 /* Says why no function was counted by the pattern. Returns the exit status. */
