@@ -97,7 +97,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/model/event_name.h src/core/report/model/flat.c \
 	src/core/report/model/groups.c src/core/report/model/groups.h \
 	src/core/report/model/hottest.c src/core/report/model/top.c src/core/report/model/quantile.c \
-	src/core/report/model/metric.c \
+	src/core/report/model/formula.c src/core/report/model/formula.h src/core/report/model/metric.c \
 	src/core/report/model/metric.h src/core/report/model/metric_columns.c \
 	src/core/report/model/model.c src/core/report/model/model.h \
 	src/core/report/model/quantity.c src/core/report/model/rest.c src/core/report/model/sanity.c src/core/report/model/stride.c \

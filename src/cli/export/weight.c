@@ -25,8 +25,10 @@ static enum kind kind_of_both(int what, enum kind a, enum kind b)
 		return a == b ? a : NEITHER;
 	case PM_STEP_MULTIPLY:
 		return a == CONSTANT ? b : b == CONSTANT ? a : NEITHER;
-	default:
+	case PM_STEP_DIVIDE:
 		return b == CONSTANT ? a : NEITHER;
+	default:
+		return a == CONSTANT && b == CONSTANT ? CONSTANT : NEITHER;
 	}
 }
 
@@ -34,8 +36,8 @@ static enum kind kind_of_both(int what, enum kind a, enum kind b)
  * begin of the second operand of the last step. */
 static enum kind kind_of(const struct pm_metric *metric, uint32_t count, uint32_t *last)
 {
-	enum kind kinds[PM_METRIC_STEPS];
-	uint32_t begins[PM_METRIC_STEPS], depth = 0;
+	enum kind kinds[PM_METRIC_STACK];
+	uint32_t begins[PM_METRIC_STACK], depth = 0;
 
 	*last = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -44,6 +46,9 @@ static enum kind kind_of(const struct pm_metric *metric, uint32_t count, uint32_
 		if (what == PM_STEP_NUMBER || what == PM_STEP_INPUT) {
 			kinds[depth] = what == PM_STEP_INPUT ? SUM : CONSTANT;
 			begins[depth++] = i;
+		} else if (what == PM_STEP_CHOOSE) {
+			depth -= 2;
+			kinds[depth - 1] = NEITHER;
 		} else if (what != PM_STEP_NEGATE) {
 			*last = begins[--depth];
 			kinds[depth - 1] =

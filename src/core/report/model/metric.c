@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the text of metrics to formulas in postfix order, and from these to values. */
+/* From the text of metrics to their names, units and formulas. */
 #include "core/report/model/metric.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "core/kernel/files.h"
-#include "core/text/grow.h"
+#include "core/report/model/formula.h"
 #include "core/text/text.h"
 
 /* The metrics that every report shows if their events are counted. Names and formulas are those
@@ -68,12 +67,7 @@ static const struct {
 
 struct parser {
 	struct pm_metrics *metrics;
-	struct pm_diag *diag;
-	struct pm_slice item; /* the definition at hand */
-	const char *at, *end; /* of what is left of it */
-	const char *file;     /* where it stands; NULL: in the text itself */
-	unsigned int line;
-	unsigned int depth;
+	struct pm_metric_place place;
 	struct pm_metric *metric;
 };
 
@@ -81,6 +75,7 @@ static void metric_clear(struct pm_metric *metric)
 {
 	for (uint32_t i = 0; i < metric->input_count; i++)
 		free(metric->inputs[i].name);
+	free(metric->inputs);
 	free(metric->steps);
 	free(metric->region);
 	free(metric->name);
@@ -95,218 +90,6 @@ void pm_metrics_free(struct pm_metrics *metrics)
 	free(metrics);
 }
 
-/* WHAT is wrong at P; ERR is returned. */
-static int error_at(struct parser *p, int err, const char *at, const char *what)
-{
-	if (at < p->item.at + p->item.length)
-		pm_diag_set(p->diag, err, "%s at character %zu of '%s'", what,
-			    (size_t)(at - p->item.at) + 1, pm_slice_quote(p->item).text);
-	else
-		pm_diag_set(p->diag, err, "%s at the end of '%s'", what,
-			    pm_slice_quote(p->item).text);
-	if (p->file)
-		pm_diag_add(p->diag, ", line %u of '%s'", p->line,
-			    pm_slice_quote(pm_slice_of(p->file)).text);
-	return err;
-}
-
-static void skip_blanks(struct parser *p)
-{
-	while (p->at < p->end && pm_char_is_blank(*p->at))
-		p->at++;
-}
-
-static char peek(struct parser *p)
-{
-	skip_blanks(p);
-	return p->at < p->end ? *p->at : '\0';
-}
-
-static bool is_letter(char c)
-{
-	c = pm_char_lower(c);
-	return (c >= 'a' && c <= 'z') || c == '_';
-}
-
-static bool is_word(char c)
-{
-	return is_letter(c) || pm_char_is_digit(c);
-}
-
-static int step(struct parser *p, struct pm_metric_step s)
-{
-	struct pm_metric *metric = p->metric;
-
-	if (metric->step_count == PM_METRIC_STEPS)
-		return error_at(p, -E2BIG, p->at, "the formula is too long");
-	if (!PM_GROW(metric->steps, metric->step_count))
-		return pm_diag_set(p->diag, -ENOMEM, "no memory for a metric");
-	metric->steps[metric->step_count++] = s;
-	return 0;
-}
-
-static int number(struct parser *p)
-{
-	const char *from = p->at;
-	struct pm_metric_step s = {.what = PM_STEP_NUMBER};
-	char text[64];
-	size_t length;
-
-	while (p->at < p->end && (is_word(*p->at) || *p->at == '.')) {
-		bool exponent = pm_char_lower(*p->at) == 'e';
-
-		p->at++;
-		if (exponent && p->at < p->end && (*p->at == '-' || *p->at == '+'))
-			p->at++;
-	}
-	length = (size_t)(p->at - from);
-	if (length >= sizeof(text))
-		return error_at(p, -EINVAL, from, "a number is too long");
-	memcpy(text, from, length);
-	text[length] = '\0';
-	/* No hexadecimal number: its 'e' would be an exponent above. */
-	if (strspn(text, "0123456789.eE+-") != length || pm_text_double(text, &s.number))
-		return error_at(p, -EINVAL, from, "not a number");
-	return step(p, s);
-}
-
-/* Where the terms of a PMU end that begin behind the '/' at FROM: at their '/', or NULL
- * if the '/' is a division. */
-static const char *terms_end(const struct parser *p, const char *from)
-{
-	const char *c = from + 1;
-
-	while (c < p->end && (is_word(*c) || (*c && strchr("=,.:-%@", *c))))
-		c++;
-	return c > from + 1 && c < p->end && *c == '/' ? c : NULL;
-}
-
-/* The end of the event's name at the parser's place. */
-static const char *name_end(const struct parser *p)
-{
-	const char *c = p->at, *close;
-
-	for (; c < p->end; c++) {
-		if (is_word(*c) || *c == '.' || *c == ':' || *c == '=')
-			continue;
-		/* A minus between two words is part of a name. */
-		if (*c == '-' && c + 1 < p->end && is_word(c[1]))
-			continue;
-		break;
-	}
-	if (c == p->end || *c != '/')
-		return c;
-	close = terms_end(p, c);
-	if (!close)
-		return c;
-	for (c = close + 1; c < p->end && (is_letter(*c) || *c == ':'); c++)
-		;
-	return c;
-}
-
-static int input(struct parser *p, struct pm_slice name, bool quoted)
-{
-	static const char *const words[] = {
-		[PM_METRIC_TIME] = "time_ns",
-		[PM_METRIC_ON_CPU] = "on_cpu_ns",
-		[PM_METRIC_VISITS] = "visits",
-		[PM_METRIC_THREADS] = "threads",
-	};
-	struct pm_metric *metric = p->metric;
-	struct pm_metric_step s = {.what = PM_STEP_INPUT};
-	struct pm_metric_input *to;
-
-	for (; s.input < metric->input_count; s.input++)
-		if (pm_slice_is(name, metric->inputs[s.input].name))
-			return step(p, s);
-	if (metric->input_count == PM_METRIC_INPUTS)
-		return error_at(p, -E2BIG, name.at, "the formula has too many inputs");
-	to = &metric->inputs[metric->input_count];
-	to->kind = PM_METRIC_EVENT;
-	for (int k = PM_METRIC_TIME; !quoted && k <= PM_METRIC_THREADS; k++)
-		if (pm_slice_is(name, words[k]))
-			to->kind = (enum pm_metric_kind)k;
-	to->name = pm_slice_copy(name);
-	if (!to->name)
-		return pm_diag_set(p->diag, -ENOMEM, "no memory for a metric");
-	metric->input_count++;
-	return step(p, s);
-}
-
-static int sum(struct parser *p);
-
-static int operand(struct parser *p)
-{
-	struct pm_slice name;
-	char c = peek(p);
-	int err;
-
-	if (pm_char_is_digit(c) || c == '.')
-		return number(p);
-	if (c == '(' || c == '-') {
-		const char *open = p->at++;
-
-		if (p->depth == PM_METRIC_DEPTH)
-			return error_at(p, -E2BIG, open,
-					"the formula is nested too deep");
-		p->depth++;
-		err = c == '(' ? sum(p) : operand(p);
-		p->depth--;
-		if (err)
-			return err;
-		if (c == '-')
-			return step(p, (struct pm_metric_step){.what = PM_STEP_NEGATE});
-		if (peek(p) != ')')
-			return error_at(p, -EINVAL, open, "'(' without its ')'");
-		p->at++;
-		return 0;
-	}
-	name.at = p->at;
-	if (c == '\'') {
-		const char *close = memchr(p->at + 1, '\'', (size_t)(p->end - p->at - 1));
-
-		if (!close)
-			return error_at(p, -EINVAL, p->at, "a quote is not closed");
-		if (close == p->at + 1)
-			return error_at(p, -EINVAL, p->at, "an event's name is missing");
-		name.at++;
-		name.length = (size_t)(close - name.at);
-		p->at = close + 1;
-		return input(p, name, true);
-	}
-	if (!is_letter(c))
-		return error_at(p, -EINVAL, p->at,
-				"a number, an event or '(' is missing");
-	p->at = name_end(p);
-	name.length = (size_t)(p->at - name.at);
-	return input(p, name, false);
-}
-
-/* Reads operands by NEXT, with the operators FIRST and SECOND between. */
-static int chain(struct parser *p, int (*next)(struct parser *p), char first,
-		 int first_step, char second, int second_step)
-{
-	int err = next(p);
-
-	while (!err && (peek(p) == first || peek(p) == second)) {
-		struct pm_metric_step s = {.what = *p->at++ == first ? first_step
-								     : second_step};
-
-		err = next(p) ?: step(p, s);
-	}
-	return err;
-}
-
-static int product(struct parser *p)
-{
-	return chain(p, operand, '*', PM_STEP_MULTIPLY, '/', PM_STEP_DIVIDE);
-}
-
-static int sum(struct parser *p)
-{
-	return chain(p, product, '+', PM_STEP_ADD, '-', PM_STEP_SUBTRACT);
-}
-
 /* Cuts "REGION:" off *TEXT. What a region's name has behind its last ':' is no name of a metric. */
 static int head_region(struct parser *p, struct pm_slice *text)
 {
@@ -317,10 +100,11 @@ static int head_region(struct parser *p, struct pm_slice *text)
 		return 0;
 	region = pm_slice_trim((struct pm_slice){text->at, (size_t)(colon - text->at)});
 	if (!region.length)
-		return error_at(p, -EINVAL, text->at, "a region is missing before ':'");
+		return pm_metric_error_at(&p->place, -EINVAL, text->at,
+					  "a region is missing before ':'");
 	p->metric->region = pm_slice_copy(region);
 	if (!p->metric->region)
-		return pm_diag_set(p->diag, -ENOMEM, "no memory for a metric");
+		return pm_diag_set(p->place.diag, -ENOMEM, "no memory for a metric");
 	text->length -= (size_t)(colon + 1 - text->at);
 	text->at = colon + 1;
 	*text = pm_slice_trim(*text);
@@ -342,25 +126,28 @@ static int head(struct parser *p, struct pm_slice text)
 		name = pm_slice_trim(
 			(struct pm_slice){text.at, (size_t)(open - text.at)});
 		if (text.at[text.length - 1] != ']')
-			return error_at(p, -EINVAL, open, "'[' without its ']'");
+			return pm_metric_error_at(&p->place, -EINVAL, open,
+						  "'[' without its ']'");
 		unit.at = open + 1;
 		unit.length = (size_t)(text.at + text.length - 1 - unit.at);
 		unit = pm_slice_trim(unit);
 		/* A cell of a table has room for this. */
 		if (!unit.length || unit.length > 10)
-			return error_at(p, -EINVAL, open,
-					"expects a unit of 1 to 10 characters");
+			return pm_metric_error_at(&p->place, -EINVAL, open,
+						  "expects a unit of 1 to 10 characters");
 	}
-	if (!name.length || !is_letter(name.at[0]))
-		return error_at(p, -EINVAL, text.at, "a metric's name is missing");
+	if (!name.length || !pm_formula_letter(name.at[0]))
+		return pm_metric_error_at(&p->place, -EINVAL, text.at,
+					  "a metric's name is missing");
 	for (size_t i = 0; i < name.length; i++)
-		if (!is_word(name.at[i]) && !strchr(".-%/", name.at[i]))
-			return error_at(p, -EINVAL, name.at + i,
-					"a character not allowed in metric names");
+		if (!pm_formula_word(name.at[i]) && !strchr(".-%/", name.at[i]))
+			return pm_metric_error_at(
+				&p->place, -EINVAL, name.at + i,
+				"a character not allowed in metric names");
 	p->metric->name = pm_slice_copy(name);
 	p->metric->unit = pm_slice_copy(unit);
 	if (!p->metric->name || !p->metric->unit)
-		return pm_diag_set(p->diag, -ENOMEM, "no memory for a metric");
+		return pm_diag_set(p->place.diag, -ENOMEM, "no memory for a metric");
 	return 0;
 }
 
@@ -402,24 +189,23 @@ static void replace(struct pm_metrics *metrics)
 static int definition(struct parser *p, const char *equals)
 {
 	struct pm_metric metric = {0};
-	struct pm_slice name = {p->item.at, (size_t)(equals - p->item.at)}, formula;
+	struct pm_slice name = {p->place.item.at, (size_t)(equals - p->place.item.at)},
+			formula;
 	int err;
 
 	if (p->metrics->count == PM_METRICS_MAX)
-		return error_at(p, -E2BIG, p->item.at, "one metric too many");
+		return pm_metric_error_at(&p->place, -E2BIG, p->place.item.at,
+					  "one metric too many");
 	p->metric = &metric;
-	p->at = equals + 1;
-	p->end = p->item.at + p->item.length;
-	p->depth = 0;
-	formula = pm_slice_trim((struct pm_slice){p->at, (size_t)(p->end - p->at)});
+	formula.at = equals + 1;
+	formula.length = p->place.item.length - (size_t)(formula.at - p->place.item.at);
+	formula = pm_slice_trim(formula);
 	metric.formula = pm_slice_copy(formula);
 	err = head(p, pm_slice_trim(name));
 	if (!err && !metric.formula)
-		err = pm_diag_set(p->diag, -ENOMEM, "no memory for a metric");
+		err = pm_diag_set(p->place.diag, -ENOMEM, "no memory for a metric");
 	if (!err)
-		err = sum(p);
-	if (!err && peek(p))
-		err = error_at(p, -EINVAL, p->at, "an operator is missing");
+		err = pm_formula_parse(&p->place, equals + 1, &metric);
 	if (err) {
 		metric_clear(&metric);
 		return err;
@@ -432,25 +218,27 @@ static int items(struct parser *p, const char *text);
 
 static int file(struct parser *p)
 {
-	struct parser inner = {.metrics = p->metrics, .diag = p->diag, .line = 1};
-	struct pm_slice name =
-		pm_slice_trim((struct pm_slice){p->item.at + 1, p->item.length - 1});
+	struct parser inner = {.metrics = p->metrics,
+			       .place = {.diag = p->place.diag, .line = 1}};
+	struct pm_slice name = pm_slice_trim(
+		(struct pm_slice){p->place.item.at + 1, p->place.item.length - 1});
 	char *path, *text;
 	int err;
 
-	if (p->file)
-		return error_at(p, -EINVAL, p->item.at, "a file names another file");
+	if (p->place.file)
+		return pm_metric_error_at(&p->place, -EINVAL, p->place.item.at,
+					  "a file names another file");
 	path = pm_slice_copy(name);
 	if (!path)
-		return pm_diag_set(p->diag, -ENOMEM, "no memory for a file's name");
+		return pm_diag_set(p->place.diag, -ENOMEM, "no memory for a file's name");
 	err = (int)pm_file_read(path, &text);
 	if (err < 0) {
-		err = pm_diag_set(p->diag, err, "cannot read the file '%s' (%s)",
+		err = pm_diag_set(p->place.diag, err, "cannot read the file '%s' (%s)",
 				  pm_slice_quote(name).text,
 				  err == -ENOTSUP ? "not a regular file"
 						  : strerror(-err));
 	} else {
-		inner.file = path;
+		inner.place.file = path;
 		err = items(&inner, text);
 		free(text);
 	}
@@ -460,10 +248,10 @@ static int file(struct parser *p)
 
 static int item(struct parser *p)
 {
-	const char *equals = memchr(p->item.at, '=', p->item.length);
+	const char *equals = memchr(p->place.item.at, '=', p->place.item.length);
 	int err;
 
-	if (p->item.at[0] == '@')
+	if (p->place.item.at[0] == '@')
 		return file(p);
 	if (equals) {
 		err = definition(p, equals);
@@ -471,9 +259,10 @@ static int item(struct parser *p)
 			replace(p->metrics);
 		return err;
 	}
-	if (!pm_slice_is(p->item, "none"))
-		return error_at(p, -EINVAL, p->item.at + p->item.length,
-				"'=' and a formula are missing");
+	if (!pm_slice_is(p->place.item, "none"))
+		return pm_metric_error_at(&p->place, -EINVAL,
+					  p->place.item.at + p->place.item.length,
+					  "'=' and a formula are missing");
 	while (p->metrics->count)
 		metric_clear(&p->metrics->metrics[--p->metrics->count]);
 	return 0;
@@ -486,15 +275,15 @@ static int items(struct parser *p, const char *text)
 	int err = 0;
 
 	if (rest.length > PM_METRIC_TEXT_MAX)
-		return pm_diag_set(p->diag, -E2BIG,
+		return pm_diag_set(p->place.diag, -E2BIG,
 				   "more than %d characters of metrics%s%s",
-				   PM_METRIC_TEXT_MAX, p->file ? " in " : "",
-				   p->file ? p->file : "");
-	for (p->line = 1; !err && rest.at; p->line++) {
+				   PM_METRIC_TEXT_MAX, p->place.file ? " in " : "",
+				   p->place.file ? p->place.file : "");
+	for (p->place.line = 1; !err && rest.at; p->place.line++) {
 		line = pm_slice_cut(pm_slice_cut(rest, '\n', &rest), '#', NULL);
 		while (!err && line.at) {
-			p->item = pm_slice_trim(pm_slice_cut(line, ';', &line));
-			if (p->item.length)
+			p->place.item = pm_slice_trim(pm_slice_cut(line, ';', &line));
+			if (p->place.item.length)
 				err = item(p);
 		}
 	}
@@ -503,7 +292,7 @@ static int items(struct parser *p, const char *text)
 
 int pm_metrics_parse(const char *text, struct pm_metrics **out, struct pm_diag *diag)
 {
-	struct parser p = {.diag = diag};
+	struct parser p = {.place.diag = diag};
 	int err = 0;
 
 	p.metrics = calloc(1, sizeof(*p.metrics) +
@@ -511,7 +300,7 @@ int pm_metrics_parse(const char *text, struct pm_metrics **out, struct pm_diag *
 	if (!p.metrics)
 		return pm_diag_set(diag, -ENOMEM, "no memory for metrics");
 	for (size_t i = 0; !err && i < BUILT_IN; i++) {
-		p.item = pm_slice_of(built_in[i].definition);
+		p.place.item = pm_slice_of(built_in[i].definition);
 		err = definition(&p, strchr(built_in[i].definition, '='));
 		if (err)
 			break;
@@ -538,44 +327,4 @@ struct pm_metrics *pm_metrics_of(struct pm_options *options)
 				"PERFMON_METRICS: %s: using the built-in metrics",
 				diag.text);
 	return metrics;
-}
-
-bool pm_metric_value(const struct pm_metric *metric, const double *values, double *value)
-{
-	double stack[PM_METRIC_STEPS + 1];
-	uint32_t used = 0;
-
-	for (uint32_t i = 0; i < metric->step_count; i++) {
-		const struct pm_metric_step *s = &metric->steps[i];
-		double right;
-
-		switch (s->what) {
-		case PM_STEP_NUMBER:
-			stack[used++] = s->number;
-			continue;
-		case PM_STEP_INPUT:
-			stack[used++] = values[s->input];
-			continue;
-		case PM_STEP_NEGATE:
-			stack[used - 1] = -stack[used - 1];
-			continue;
-		default:
-			right = stack[--used];
-		}
-		if (s->what == PM_STEP_ADD)
-			stack[used - 1] += right;
-		else if (s->what == PM_STEP_SUBTRACT)
-			stack[used - 1] -= right;
-		else if (s->what == PM_STEP_MULTIPLY)
-			stack[used - 1] *= right;
-		/* Also where the infinity would vanish further on. */
-		else if (right == 0)
-			return false;
-		else
-			stack[used - 1] /= right;
-	}
-	if (!isfinite(stack[0]))
-		return false;
-	*value = stack[0];
-	return true;
 }

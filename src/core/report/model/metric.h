@@ -14,12 +14,13 @@
 #include "core/settings/options.h"
 #include "core/text/diag.h"
 
-/* One text may define so many metrics; one formula may name so many different inputs and
- * have so many steps and open parentheses. */
+/* One text may define so many metrics; one formula may name so many different inputs, have
+ * so many steps and open parentheses, and hold so many values at a time. */
 #define PM_METRICS_MAX	   256
-#define PM_METRIC_INPUTS   32
-#define PM_METRIC_STEPS	   256
+#define PM_METRIC_INPUTS   64
+#define PM_METRIC_STEPS	   4096
 #define PM_METRIC_DEPTH	   64
+#define PM_METRIC_STACK	   256
 #define PM_METRIC_TEXT_MAX 65536
 
 enum pm_metric_kind {
@@ -35,17 +36,29 @@ struct pm_metric_input {
 	char *name;
 };
 
+enum pm_metric_what {
+	PM_STEP_NUMBER,
+	PM_STEP_INPUT,
+	PM_STEP_ADD,
+	PM_STEP_SUBTRACT,
+	PM_STEP_MULTIPLY,
+	PM_STEP_DIVIDE,
+	PM_STEP_NEGATE,
+	PM_STEP_MODULO, /* of whole numbers, as the bits of the next three */
+	PM_STEP_OR,
+	PM_STEP_XOR,
+	PM_STEP_AND,
+	PM_STEP_LESS, /* 1 or 0 */
+	PM_STEP_GREATER,
+	PM_STEP_MIN,
+	PM_STEP_MAX,
+	PM_STEP_RATIO, /* a quotient, and 0 if the divisor is 0 */
+	PM_STEP_CHOOSE /* of A, CONDITION and B: A unless CONDITION is 0 */
+};
+
 /* A step of a formula in postfix order. */
 struct pm_metric_step {
-	enum {
-		PM_STEP_NUMBER,
-		PM_STEP_INPUT,
-		PM_STEP_ADD,
-		PM_STEP_SUBTRACT,
-		PM_STEP_MULTIPLY,
-		PM_STEP_DIVIDE,
-		PM_STEP_NEGATE
-	} what;
+	enum pm_metric_what what;
 	uint32_t input;
 	double number;
 };
@@ -58,7 +71,7 @@ struct pm_metric {
 	char *unit;    /* "" for a plain number */
 	char *formula; /* as it was written, without blanks around it */
 	uint32_t input_count;
-	struct pm_metric_input inputs[PM_METRIC_INPUTS];
+	struct pm_metric_input *inputs;
 	uint32_t step_count;
 	struct pm_metric_step *steps;
 };
@@ -86,9 +99,13 @@ bool pm_metric_is_same(const struct pm_metric *a, const struct pm_metric *b);
 /* Those of PERFMON_METRICS; NULL, and a note in OPTIONS, if there is a mistake in them. */
 struct pm_metrics *pm_metrics_of(struct pm_options *options);
 
+/* Returns what the operation WHAT makes of its OPERANDS, or NAN: no value. */
+double pm_metric_step_value(enum pm_metric_what what, const double *operands);
+
 /*
  * pm_metric_value() - what METRIC comes to with VALUES for its inputs, in their order.
- * False if it divides by zero or leaves the range of a double; *VALUE is untouched then.
+ * False if it divides by zero or leaves the range of a double, but in a branch that is not
+ * taken; *VALUE is untouched then.
  */
 bool pm_metric_value(const struct pm_metric *metric, const double *values, double *value);
 
