@@ -29,6 +29,10 @@ perfmon_SOURCES = \
 	src/cli/info/info.c src/cli/info/info.h src/cli/info/json.c \
 	src/cli/join/join.c src/cli/join/join.h \
 	src/cli/list/list.c src/cli/list/list.h \
+	src/cli/metrics/definition.c src/cli/metrics/definition.h src/cli/metrics/event.c src/cli/metrics/event.h \
+	src/cli/metrics/expression.c src/cli/metrics/expression.h src/cli/metrics/file.c src/cli/metrics/formula.c \
+	src/cli/metrics/formula.h src/cli/metrics/machine.c src/cli/metrics/machine.h src/cli/metrics/metrics.c \
+	src/cli/metrics/metrics.h src/cli/metrics/named.c src/cli/metrics/named.h src/cli/metrics/perf.c \
 	src/cli/report/by.c src/cli/report/by.h src/cli/report/by_data.c src/cli/report/by_data.h \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/jobs.c \
 	src/cli/report/jobs.h src/cli/report/report.c \
@@ -42,7 +46,7 @@ perfmon_SOURCES = \
 	src/cli/stat/cell.c src/cli/stat/cell.h src/cli/stat/child.c \
 	src/cli/stat/child.h src/cli/stat/count.c src/cli/stat/count.h \
 	src/cli/stat/data.c src/cli/stat/derive.c src/cli/stat/derive.h \
-	src/cli/stat/exact.c src/cli/stat/exact.h \
+	src/cli/stat/exact.c src/cli/stat/exact.h src/cli/stat/metric.c src/cli/stat/metric.h \
 	src/cli/stat/options.c src/cli/stat/options.h src/cli/stat/packages.c src/cli/stat/packages.h src/cli/stat/stat.c src/cli/stat/stat.h src/cli/stat/text.c \
 	src/cli/top/data.c src/cli/top/screen.c src/cli/top/table.c src/cli/top/text.c \
 	src/cli/top/top.c src/cli/top/top.h src/cli/top/watch.c

@@ -26,6 +26,17 @@ void cli_json_blanks(struct cli_json *j)
 	j->at += strspn(j->at, " \t\r\n");
 }
 
+char cli_json_peek(struct cli_json *j)
+{
+	cli_json_blanks(j);
+	return *j->at;
+}
+
+bool cli_json_more(struct cli_json *j)
+{
+	return cli_json_peek(j) && !j->bad;
+}
+
 bool cli_json_take(struct cli_json *j, char c)
 {
 	cli_json_blanks(j);

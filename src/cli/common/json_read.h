@@ -24,6 +24,10 @@ int cli_json_file(const char *path, char **text);
 bool cli_json_fail(struct cli_json *j);
 void cli_json_blanks(struct cli_json *j);
 
+/* Return the next character behind blanks, and whether there is one. */
+char cli_json_peek(struct cli_json *j);
+bool cli_json_more(struct cli_json *j);
+
 /* Take C, or the characters of WORD, if they are next. */
 bool cli_json_take(struct cli_json *j, char c);
 bool cli_json_word(struct cli_json *j, const char *word);

@@ -20,14 +20,14 @@ static const struct {
 	const char *name;
 } letters[] = {
 	{'A', "all"},		{'C', "cpus"},	     {'I', "interval"},
-	{'P', "profile"},	{'T', "per-thread"}, {'a', "all-cpus"},
-	{'b', "subtract-bias"}, {'d', "delay"},	     {'e', "events"},
-	{'f', "format"},	{'h', "help"},	     {'i', "no-inherit"},
-	{'k', "sort"},		{'l', "level"},	     {'m', "metrics"},
-	{'n', "count"},		{'o', "output"},     {'p', "pid"},
-	{'r', "repeat"},	{'s', "stride"},     {'t', "tid"},
-	{'u', "umasks"},	{'v', "verbose"},    {'w', "weight"},
-	{'x', "exact"},
+	{'M', "named-metrics"}, {'g', "group"},	     {'P', "profile"},
+	{'T', "per-thread"},	{'a', "all-cpus"},   {'b', "subtract-bias"},
+	{'d', "delay"},		{'e', "events"},     {'f', "format"},
+	{'h', "help"},		{'i', "no-inherit"}, {'k', "sort"},
+	{'l', "level"},		{'m', "metrics"},    {'n', "count"},
+	{'o', "output"},	{'p', "pid"},	     {'r', "repeat"},
+	{'s', "stride"},	{'t', "tid"},	     {'u', "umasks"},
+	{'v', "verbose"},	{'w', "weight"},     {'x', "exact"},
 };
 
 static int letter_of(const struct cli_option *options, int i)

@@ -15,6 +15,7 @@
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
 #include "cli/functions/functions.h"
+#include "cli/metrics/named.h"
 #include "cli/run/hooks.h"
 #include "cli/run/passes.h"
 #include "cli/run/watch.h"
@@ -40,6 +41,8 @@ static const char help[] =
 	"  -T, --per-thread      keep threads apart and report each\n"
 	"  -m, --metrics TEXT    more columns, by formulas: 'NAME = FORMULA; ...', @FILE; none:\n"
 	"                        not even the built-in ones\n"
+	"  -M, --named-metrics LIST  more columns: values that perf calculates for this CPU, by\n"
+	"                        name, or those of a file of the vendor: @FILE:NAME\n"
 	"  -l, --level LEVEL     report the threads of each pu, core, l1, l2, l3, l4, group, numa,\n"
 	"                        die or package, too\n"
 	"  -P, --profile PATH    keep the profile in a file, %p %r %h as above, or in a folder: a\n"
@@ -150,6 +153,33 @@ static int events_exact(const char *text, struct cli_exact_events *events)
 	}
 	status = set("run", &option, list);
 	free(list);
+	return status;
+}
+
+/* Sets the environment to the events and formulas that WISH names. NAMED is the program's,
+ * until the command is executed. */
+static int named_set(const struct cli_named_wish *wish, struct cli_named *named)
+{
+	static char events[] = "PERFMON_EVENTS", metrics[] = "PERFMON_METRICS";
+	const struct cli_option to_events = {.to = events}, to_metrics = {.to = metrics};
+	const char *before = getenv(metrics);
+	char *all;
+	int status;
+
+	if (!wish->groups && !wish->metrics)
+		return 0;
+	status = cli_named_find("run", wish, named);
+	if (!status && named->events)
+		status = set("run", &to_events, named->events);
+	if (status || !named->formulas)
+		return status;
+	if (asprintf(&all, "%s%s%s", before ?: "", before && *before ? "; " : "",
+		     named->formulas) < 0) {
+		cli_complain("run", "%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	status = set("run", &to_metrics, all);
+	free(all);
 	return status;
 }
 
@@ -325,6 +355,8 @@ static int check_functions(const struct run *run)
 int cli_run(int argc, char **argv)
 {
 	const char *events = NULL, *level = NULL, *hooks = NULL;
+	struct cli_named_wish wish = {.events = NULL};
+	struct cli_named named = {NULL, NULL};
 	const struct cli_option check_level = {.to = &level};
 	struct run run = {.exact = false};
 	bool passes = false;
@@ -334,6 +366,8 @@ int cli_run(int argc, char **argv)
 		{"format", .take = set, .to = "PERFMON_FORMAT"},
 		{"per-thread", "keep", .take = set, .to = "PERFMON_THREADS"},
 		{"metrics", .take = set, .to = "PERFMON_METRICS"},
+		{"group", .text = &wish.groups},
+		{"named-metrics", .text = &wish.metrics},
 		{"level", .take = set, .to = "PERFMON_LEVEL", .text = &level},
 		{"profile", .take = set, .to = "PERFMON_PROFILE"},
 		{"exact", .flag = &run.exact},
@@ -371,7 +405,13 @@ int cli_run(int argc, char **argv)
 		cli_complain("run", "--passes: --exact counts all its events in one run");
 		return CLI_USAGE;
 	}
-	if (run.exact)
+	wish.events = events ?: getenv("PERFMON_EVENTS");
+	wish.exact = run.exact;
+	status = named_set(&wish, &named);
+	events = named.events ?: events;
+	if (status)
+		;
+	else if (run.exact)
 		status = events_exact(events, &run.events);
 	else
 		status = events ? events_check(events) : 0;

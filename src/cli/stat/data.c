@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/stat/derive.h"
+#include "cli/stat/metric.h"
 #include "core/report/output/escape.h"
 #include "core/report/output/json.h"
 
@@ -75,6 +75,24 @@ static void csv_event(const struct stat_result *result, const struct stat_row *r
 	pm_out_text(out, "\r\n");
 }
 
+/* So has a metric, and no samples of its own. */
+static void csv_metrics(const struct stat_result *result, struct pm_out *out)
+{
+	struct stat_metric metric = {.next = 0};
+
+	while (stat_metric_next(result, &metric)) {
+		if (result->time_ns)
+			pm_out_double(out, (double)result->time_ns / 1e9);
+		csv_text(out, metric.group_name);
+		csv_text(out, metric.name);
+		csv_text(out, metric.unit);
+		csv_number(out, metric.known, metric.value);
+		csv_text(out, metric.status_name);
+		csv_number(out, metric.known, metric.coverage);
+		pm_out_text(out, ",,,,,,,,,\r\n");
+	}
+}
+
 /* A time has the same fields as an event. */
 static void csv_time(struct pm_out *out, const char *name, const struct stat_sum *time)
 {
@@ -94,6 +112,8 @@ void stat_csv_rows(const struct stat_result *result, struct pm_out *out)
 	while ((result->time_ns || !result->options->interval_ns) &&
 	       stat_row_next(result, &row))
 		csv_event(result, &row, out);
+	if (result->time_ns || !result->options->interval_ns)
+		csv_metrics(result, out);
 	if (result->time_ns)
 		return;
 	csv_time(out, "elapsed", &result->wall_ns);
@@ -179,6 +199,28 @@ static void json_events(struct pm_json *j, const struct stat_result *result)
 	pm_json_close(j, "]");
 }
 
+static void json_metrics(struct pm_json *j, const struct stat_result *result)
+{
+	struct stat_metric metric = {.next = 0};
+
+	if (!result->formulas)
+		return;
+	pm_json_begin(j, "metrics", "[");
+	while (stat_metric_next(result, &metric)) {
+		pm_json_begin(j, NULL, "{");
+		pm_json_string(j, "metric", metric.name);
+		if (metric.group_name[0])
+			pm_json_string(j, "place", metric.group_name);
+		pm_json_string(j, "unit", metric.unit);
+		pm_json_real(j, "value", metric.value, metric.known);
+		pm_json_string(j, "status", metric.status_name);
+		pm_json_real(j, "coverage", metric.coverage, metric.known);
+		pm_json_string(j, "formula", metric.formula);
+		pm_json_close(j, "}");
+	}
+	pm_json_close(j, "]");
+}
+
 void stat_json_interval(const struct stat_result *result, struct pm_out *out)
 {
 	struct pm_json j = {.out = out, .first = true};
@@ -187,6 +229,7 @@ void stat_json_interval(const struct stat_result *result, struct pm_out *out)
 	pm_json_number(&j, "format", 1);
 	pm_json_real(&j, "time_s", (double)result->time_ns / 1e9, true);
 	json_events(&j, result);
+	json_metrics(&j, result);
 	pm_json_close(&j, "}");
 	pm_out_text(out, "\n");
 }
@@ -236,6 +279,7 @@ void stat_json_end(const struct stat_result *result, struct pm_out *out)
 	json_time(&j, "user_ns", &result->user_ns, NULL);
 	json_time(&j, "system_ns", &result->system_ns, NULL);
 	json_events(&j, result);
+	json_metrics(&j, result);
 	pm_json_begin(&j, "notes", "[");
 	stat_notes(result, json_note, &j);
 	pm_json_close(&j, "]");

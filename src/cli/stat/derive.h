@@ -8,10 +8,13 @@
 #include "cli/stat/options.h"
 #include "core/report/output/out.h"
 
+struct pm_metrics;
+
 struct stat_result {
 	const struct stat_options *options;
 	const struct stat_counting *counting;
-	const struct stat_exact *exact; /* NULL: the kernel counts */
+	const struct stat_exact *exact;	   /* NULL: the kernel counts */
+	const struct pm_metrics *formulas; /* NULL: none */
 	const struct stat_cell *cells;
 	uint64_t time_ns; /* of an interval: its end since the start; else 0 */
 	/* For each run its time, then the estimate of each cell; NAN: none. */

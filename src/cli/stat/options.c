@@ -26,6 +26,8 @@ static const char help[] =
 	"  -e, --events EVENTS   what to count: names separated by ',', {} for groups, ';'\n"
 	"                        between sets; auto (default: what the machine has), none\n"
 	"                        (time only). Given twice, both count\n"
+	"  -M, --named-metrics LIST  values that perf calculates for this CPU, by name, or\n"
+	"                        those of a file of the vendor: @FILE:NAME\n"
 	"  -x, --exact           count exactly on any machine, 3 to 20 times slower: -e\n"
 	"                        instructions (default), loads, stores, ... (perfmon-exact(7))\n"
 	"  -r, --repeat N        run COMMAND N times; report means and their spread\n"
@@ -192,6 +194,8 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv)
 	bool first_only = false;
 	const struct cli_option table[] = {
 		{"events", .take = take_events, .to = options},
+		{"group", .text = &options->groups},
+		{"named-metrics", .text = &options->metrics},
 		{"exact", .flag = &options->exact},
 		{"repeat", .take = take_number, .to = &runs},
 		{"pid", .take = take_targets, .to = options},

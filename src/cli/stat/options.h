@@ -25,10 +25,12 @@ struct stat_options {
 	const char *output;   /* NULL: stderr */
 	enum stat_format format;
 	bool append;
-	bool inherit;	  /* count the command's children, too */
-	bool descendants; /* count the children apart */
-	bool split;	  /* every event in a group of its own */
-	bool exact;	  /* by the Valgrind tool */
+	bool inherit;	     /* count the command's children, too */
+	bool descendants;    /* count the children apart */
+	bool split;	     /* every event in a group of its own */
+	const char *groups;  /* NULL: none */
+	const char *metrics; /* by name; NULL: none */
+	bool exact;	     /* by the Valgrind tool */
 	bool verbose;
 };
 

@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "cli/common/common.h"
+#include "cli/metrics/named.h"
 #include "cli/stat/child.h"
 #include "cli/stat/derive.h"
 #include "cli/stat/stat.h"
 #include "core/kernel/kernel.h"
+#include "core/report/model/metric.h"
 #include "core/text/grow.h"
 
 /* --- output ------------------------------------------------------------------------- */
@@ -62,6 +64,8 @@ struct stat_work {
 	struct stat_options *options;
 	struct stat_counting counting;
 	struct stat_exact exact;
+	struct cli_named named;
+	struct pm_metrics *formulas;
 	struct stat_cell *cells, *interval;
 	double *samples; /* see struct stat_result */
 	struct stat_result result;
@@ -319,6 +323,8 @@ static int init_counting(struct stat_work *work)
 	const char *events = options->events;
 	int err;
 
+	if (work->named.events)
+		events = work->named.events;
 	if (options->exact)
 		return stat_exact_init(&work->exact, &work->counting, events,
 				       options->command);
@@ -331,12 +337,37 @@ static int init_counting(struct stat_work *work)
 	return err == -ENOMEM ? CLI_FAILED : CLI_USAGE;
 }
 
+/* Finds what groups and metrics by name need. Returns 0, or the exit status. */
+static int find_named(struct stat_work *work)
+{
+	const struct stat_options *options = work->options;
+	const struct cli_named_wish wish = {.events = options->events,
+					    .groups = options->groups,
+					    .metrics = options->metrics,
+					    .exact = options->exact,
+					    .cpus = options->place};
+	struct pm_diag diag = {0};
+	char *text = NULL;
+	int status = cli_named_find("stat", &wish, &work->named);
+
+	if (status || !work->named.formulas)
+		return status;
+	if (asprintf(&text, "none; %s", work->named.formulas) < 0 ||
+	    pm_metrics_parse(text, &work->formulas, &diag)) {
+		cli_complain("stat", "%s", diag.error ? diag.text : strerror(ENOMEM));
+		status = CLI_FAILED;
+	}
+	free(text);
+	return status;
+}
+
 static int stat_main(struct stat_options *options)
 {
 	struct stat_work work = {.options = options};
 	size_t cells;
-	int ended, status = init_counting(&work);
+	int ended, status = find_named(&work);
 
+	status = status ?: init_counting(&work);
 	if (status)
 		goto out;
 	cells = stat_counting_cells(&work.counting);
@@ -353,6 +384,7 @@ static int stat_main(struct stat_options *options)
 	work.result = (struct stat_result){.options = options,
 					   .counting = &work.counting,
 					   .exact = options->exact ? &work.exact : NULL,
+					   .formulas = work.formulas,
 					   .cells = work.cells,
 					   .exit_status = -1};
 	pm_kernel_clock_ns(CLOCK_REALTIME, &work.result.began_realtime_ns);
@@ -365,6 +397,8 @@ static int stat_main(struct stat_options *options)
 	ended = cli_output_end(&work.output, 0);
 	status = status ?: ended;
 out:
+	pm_metrics_free(work.formulas);
+	cli_named_free(&work.named);
 	free(work.watches);
 	free(work.samples);
 	free(work.cells);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/common/common.h"
-#include "cli/stat/derive.h"
+#include "cli/stat/metric.h"
 #include "core/report/output/number.h"
 
 /* The columns of the table. An empty column is not shown. */
@@ -146,6 +146,38 @@ static void each_row(const struct stat_result *result, struct pm_out *out, size_
 	}
 }
 
+/* The lines of metrics, below the events. */
+static void put_metrics(const struct stat_result *result, struct pm_out *out)
+{
+	struct stat_metric metric = {.next = 0};
+	char number[PM_CELL];
+
+	while (stat_metric_next(result, &metric)) {
+		if (metric.next == 1 && result->counting->events.count)
+			pm_out_text(out, "\n");
+		if (metric.known)
+			pm_cell_number(number, metric.value);
+		else
+			strcpy(number, metric.missing ? metric.status_name : "-");
+		pm_out_format(out, "  %17s  ", number);
+		if (*metric.group_name)
+			pm_out_format(out, "%s  ", metric.group_name);
+		pm_out_plain(out, metric.name, 0);
+		if (*metric.unit) {
+			pm_out_text(out, " [");
+			pm_out_plain(out, metric.unit, 0);
+			pm_out_text(out, "]");
+		}
+		if (metric.known && metric.status != STAT_COUNTED)
+			pm_out_format(out, "  (%s)", metric.status_name);
+		if (metric.missing) {
+			pm_out_text(out, "  without ");
+			pm_out_plain(out, metric.missing, 0);
+		}
+		pm_out_text(out, "\n");
+	}
+}
+
 void stat_text_interval(const struct stat_result *result, struct pm_out *out)
 {
 	/* Values of consecutive intervals are aligned. */
@@ -158,6 +190,7 @@ void stat_text_interval(const struct stat_result *result, struct pm_out *out)
 		put_row(out, &head, width);
 	}
 	each_row(result, out, width);
+	put_metrics(result, out);
 }
 
 static void put_time(struct pm_out *out, const struct stat_sum *time, const char *what)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What perf's expressions ask about the machine: words that begin with '#'. */
+#include "cli/metrics/machine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "core/kernel/files.h"
+#include "core/text/text.h"
+#include "core/topology/topology.h"
+
+/* --- each question; 0: this machine does not say ------------------------------------- */
+
+static double count_of(const struct pm_topology *machine, enum pm_level level)
+{
+	return machine->levels[level].count;
+}
+
+static double packages(const struct pm_topology *machine)
+{
+	return count_of(machine, PM_LEVEL_PACKAGE);
+}
+
+/* A machine whose packages have one die each has no level of dies. */
+static double dies(const struct pm_topology *machine)
+{
+	return count_of(machine, PM_LEVEL_DIE) ?: packages(machine);
+}
+
+static double cores(const struct pm_topology *machine)
+{
+	return count_of(machine, PM_LEVEL_CORE);
+}
+
+static double online(const struct pm_topology *machine)
+{
+	return count_of(machine, PM_LEVEL_PU);
+}
+
+static double present(const struct pm_topology *machine)
+{
+	return machine->cpu_end;
+}
+
+/* Issue slots of a cycle, which arm64's kernel says. */
+static double slots(const struct pm_topology *machine)
+{
+	struct pm_cpu_kinds kinds = {0};
+
+	(void)machine;
+	pm_cpu_slots_here(&kinds);
+	return kinds.slots;
+}
+
+/* The frequency in the name of the model: "... CPU @ 3.00GHz". */
+static double model_hz(void)
+{
+	double value = 0;
+	const char *at;
+	char *text, digits[16];
+
+	if (pm_file_read("/proc/cpuinfo", &text) < 0)
+		return 0;
+	at = strstr(text, "GHz");
+	if (at) {
+		const char *from = at;
+
+		while (from > text && (pm_char_is_digit(from[-1]) || from[-1] == '.'))
+			from--;
+		if (at - from < (ptrdiff_t)sizeof(digits)) {
+			memcpy(digits, from, (size_t)(at - from));
+			digits[at - from] = '\0';
+			if (pm_text_double(digits, &value))
+				value = 0;
+		}
+	}
+	free(text);
+	return value * 1e9;
+}
+
+/* Of x86's time stamp counter, from CPUID leaf 15H (Intel's manual, volume 2) or else the
+ * model's name. */
+static double tsc_hz(const struct pm_topology *machine)
+{
+	(void)machine;
+#if defined(__x86_64__)
+	{
+		unsigned int a, b, c, d;
+
+		if (__get_cpuid(0x15, &a, &b, &c, &d) && a && b && c)
+			return (double)c * b / a;
+	}
+#endif
+	return model_hz();
+}
+
+/* --- the words ---------------------------------------------------------------------- */
+
+static bool smt_is_on(const struct pm_topology *machine)
+{
+	int64_t active;
+
+	if (!pm_file_number("/sys/devices/system/cpu/smt/active", &active))
+		return active != 0;
+	return online(machine) > cores(machine) && cores(machine) > 0;
+}
+
+static const struct {
+	const char *name;
+	double (*value)(const struct pm_topology *machine);
+} words[] = {
+	{"#num_packages", packages},  {"#num_dies", dies},	    {"#num_cores", cores},
+	{"#num_cpus", present},	      {"#num_cpus_online", online}, {"#slots", slots},
+	{"#system_tsc_freq", tsc_hz},
+};
+
+static int value_of(const struct pm_topology *machine, const char *name, bool cpus,
+		    double *value, struct pm_diag *diag)
+{
+	if (!strcasecmp(name, "#smt_on")) {
+		*value = smt_is_on(machine);
+		return 0;
+	}
+	/* All that runs on a core is only counted for sure if it has one thread. */
+	if (!strcasecmp(name, "#core_wide")) {
+		*value = cpus && !smt_is_on(machine);
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(name, words[i].name) != 0)
+			continue;
+		*value = words[i].value(machine);
+		return *value ? 0
+			      : pm_diag_set(diag, -ENODATA,
+					    "this machine does not say its %s", name);
+	}
+	return pm_diag_set(diag, -EINVAL, "'%s' is not a known literal of perf",
+			   pm_slice_quote(pm_slice_of(name)).text);
+}
+
+int metric_literal(const char *name, bool cpus, double *value, struct pm_diag *diag)
+{
+	struct pm_topology *machine;
+	int err = pm_topology_get(&machine, diag);
+
+	if (err)
+		return err;
+	err = value_of(machine, name, cpus, value, diag);
+	pm_topology_put(machine);
+	return err;
+}

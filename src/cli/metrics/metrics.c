@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/metrics/metrics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/common/common.h"
+#include "cli/metrics/definition.h"
+#include "cli/metrics/event.h"
+#include "cli/metrics/expression.h"
+#include "cli/metrics/formula.h"
+#include "cli/metrics/machine.h"
+#include "core/text/grow.h"
+#include "core/text/text.h"
+
+/* Metrics that use one another, and whether each has been read. */
+struct source {
+	struct metric_definitions all;
+	struct state {
+		enum { UNREAD, READING, READ } is;
+		uint32_t root;
+	} * states;
+};
+
+/* An input of expressions. It is only looked for if a formula needs it. */
+struct input {
+	char *perf_name;
+	char *name; /* in formulas; NULL: not looked for yet */
+};
+
+/* A text that grows. */
+struct text {
+	char *at;
+	size_t length;
+};
+
+struct work {
+	bool cpus;
+	struct source perf, *from; /* FROM: of the metric at hand */
+	bool perf_is_read, encodings_are_read;
+	struct metric_tree tree;
+	struct input *inputs;
+	size_t input_count;
+	struct text events, formulas;
+	struct pm_diag diag;
+};
+
+static int no_memory(struct work *work)
+{
+	return pm_diag_set(&work->diag, -ENOMEM, "no memory for metrics");
+}
+
+static void source_free(struct source *source)
+{
+	metric_definitions_free(&source->all);
+	free(source->states);
+}
+
+/* --- texts -------------------------------------------------------------------------- */
+
+static int text_sink(void *argument, const char *from, size_t size)
+{
+	struct text *to = argument;
+	char *more;
+
+	if (to->length + size > PM_METRIC_TEXT_MAX)
+		return -E2BIG;
+	more = realloc(to->at, to->length + size + 1);
+	if (!more)
+		return -ENOMEM;
+	to->at = more;
+	memcpy(to->at + to->length, from, size);
+	to->length += size;
+	to->at[to->length] = '\0';
+	return 0;
+}
+
+/* Returns whether LIST has ITEM, between commas that stand outside of "pmu/.../". */
+static bool has_event(const char *list, const char *item)
+{
+	size_t length = strlen(item);
+	bool inside = false, begins = true;
+
+	for (const char *c = list; c && *c; c++) {
+		if (begins && !strncmp(c, item, length) &&
+		    (!c[length] || c[length] == ','))
+			return true;
+		inside ^= *c == '/';
+		begins = *c == ',' && !inside;
+	}
+	return false;
+}
+
+static int events_add(struct work *work, const char *event)
+{
+	struct text *to = &work->events;
+	int err = 0;
+
+	if (has_event(to->at, event))
+		return 0;
+	if (to->length)
+		err = text_sink(to, ",", 1);
+	return err ?: text_sink(to, event, strlen(event));
+}
+
+/* --- what words mean ---------------------------------------------------------------- */
+
+static int metric_root(struct work *work, const struct metric_definition *metric,
+		       uint32_t *root);
+
+static int input_node(struct work *work, const char *name, uint32_t *node)
+{
+	struct metric_node n = {.what = PM_STEP_INPUT};
+
+	while (n.input < work->input_count &&
+	       strcasecmp(work->inputs[n.input].perf_name, name) != 0)
+		n.input++;
+	if (n.input == work->input_count) {
+		char *copy = strdup(name);
+
+		if (!copy || !PM_GROW(work->inputs, work->input_count)) {
+			free(copy);
+			return no_memory(work);
+		}
+		work->inputs[work->input_count++] = (struct input){.perf_name = copy};
+	}
+	return metric_tree_add(&work->tree, n, node) ? no_memory(work) : 0;
+}
+
+/* perf counts duration_time in seconds. */
+static int duration_node(struct work *work, uint32_t *node)
+{
+	struct metric_node second = {.what = PM_STEP_NUMBER, .number = 1e9};
+	struct metric_node quotient = {.what = PM_STEP_DIVIDE};
+	int err = input_node(work, "duration_time", &quotient.operand[0]);
+
+	err = err ?: metric_tree_add(&work->tree, second, &quotient.operand[1]);
+	err = err ?: metric_tree_add(&work->tree, quotient, node);
+	return err ? no_memory(work) : 0;
+}
+
+static int mean_name(void *argument, const char *name, uint32_t *node)
+{
+	struct work *work = argument;
+	const struct metric_definition *metric =
+		metric_definition_find(&work->from->all, name);
+
+	if (metric)
+		return metric_root(work, metric, node);
+	return strcasecmp(name, "duration_time") ? input_node(work, name, node)
+						 : duration_node(work, node);
+}
+
+static int mean_literal(void *argument, const char *name, double *value)
+{
+	struct work *work = argument;
+
+	return metric_literal(name, work->cpus, value, &work->diag);
+}
+
+/* Finds an event. What perf calls it is asked once. */
+static int event_find(struct work *work, const char *name, struct metric_event *event)
+{
+	if (!work->encodings_are_read) {
+		struct pm_diag ignored = {0};
+
+		/* Without perf an event may have a name that libpfm4 knows. */
+		metric_perf_read(&work->perf.all, true, &ignored);
+		work->encodings_are_read = true;
+	}
+	return metric_event_find(&work->perf.all, name, event, &work->diag);
+}
+
+static int mean_function(void *argument, const char *function, const char *name,
+			 double *value)
+{
+	struct work *work = argument;
+	struct metric_event event = {.text = NULL};
+	int err = event_find(work, name, &event);
+	bool counts_units = !strcmp(function, "source_count");
+
+	free(event.text);
+	free(event.name);
+	if (err == -ENOMEM)
+		return err;
+	/* A branch that is not taken may ask for the units of an event that is not here. */
+	*value = counts_units ? event.units : !err;
+	return 0;
+}
+
+/* Finds the tree of METRIC, of the source at hand. */
+static int metric_root(struct work *work, const struct metric_definition *metric,
+		       uint32_t *root)
+{
+	const struct metric_meaning meaning = {.argument = work,
+					       .diag = &work->diag,
+					       .name = mean_name,
+					       .literal = mean_literal,
+					       .function = mean_function};
+	struct state *state = &work->from->states[metric - work->from->all.metrics];
+	int err;
+
+	if (state->is == READING)
+		return pm_diag_set(&work->diag, -ELOOP,
+				   "the expression of '%s' leads back to itself",
+				   metric->name);
+	if (state->is == UNREAD) {
+		state->is = READING;
+		err = metric_expression_parse(&work->tree, metric->expression, &meaning,
+					      &state->root);
+		if (err)
+			return err;
+		state->is = READ;
+	}
+	*root = state->root;
+	return 0;
+}
+
+/* --- formulas ----------------------------------------------------------------------- */
+
+/* Finds the event of an input, and adds it to the events. */
+static int input_resolve(struct work *work, struct input *input, const char *metric)
+{
+	struct metric_event event = {.text = NULL};
+	struct pm_diag why;
+	int err;
+
+	if (!strcmp(input->perf_name, "duration_time")) {
+		input->name = strdup("time_ns");
+		return input->name ? 0 : no_memory(work);
+	}
+	err = event_find(work, input->perf_name, &event);
+	if (!err)
+		err = metric_event_try(&event, work->cpus, &work->diag);
+	if (!err) {
+		input->name = malloc(strlen(event.name) + 3);
+		if (input->name)
+			strcat(strcat(strcpy(input->name, "'"), event.name), "'");
+		err = input->name ? events_add(work, event.text) : -ENOMEM;
+		if (err)
+			no_memory(work);
+	} else {
+		why = work->diag;
+		pm_diag_set(&work->diag, err, "no metric '%s' here, which needs '%s': %s",
+			    metric, input->perf_name, why.text);
+	}
+	free(event.text);
+	free(event.name);
+	return err;
+}
+
+/* Resolves the inputs of the tree at ROOT. */
+static int inputs_resolve(struct work *work, uint32_t root, const char *metric)
+{
+	bool *used = calloc(root + 1, sizeof(*used));
+	int err = used ? 0 : no_memory(work);
+
+	if (used)
+		used[root] = true;
+	/* Operands stand before what has them. */
+	for (uint32_t i = root + 1; !err && i-- > 0;) {
+		const struct metric_node *node = &work->tree.nodes[i];
+
+		if (!used[i])
+			continue;
+		for (uint32_t k = 0; k < metric_operands(node->what); k++)
+			used[node->operand[k]] = true;
+		if (node->what == PM_STEP_INPUT && !work->inputs[node->input].name)
+			err = input_resolve(work, &work->inputs[node->input], metric);
+	}
+	free(used);
+	return err;
+}
+
+static const char *input_name(void *argument, uint32_t input)
+{
+	const struct work *work = argument;
+
+	return work->inputs[input].name;
+}
+
+/* Multiplies the tree at ROOT by the number in front of SCALE_UNIT. Returns its unit. */
+static const char *scale(struct work *work, const char *scale_unit, uint32_t *root,
+			 int *err)
+{
+	struct metric_node product = {.what = PM_STEP_MULTIPLY, .operand = {*root}};
+	struct metric_node factor = {.what = PM_STEP_NUMBER};
+	char digits[32];
+	size_t length;
+
+	*err = 0;
+	if (!scale_unit)
+		return "";
+	length = strspn(scale_unit, "0123456789.eE+-");
+	if (!length || length >= sizeof(digits))
+		return scale_unit;
+	memcpy(digits, scale_unit, length);
+	digits[length] = '\0';
+	if (pm_text_double(digits, &factor.number))
+		return scale_unit;
+	if (factor.number != 1) {
+		*err = metric_tree_add(&work->tree, factor, &product.operand[1]);
+		*err = *err ?: metric_tree_add(&work->tree, product, root);
+	}
+	return scale_unit + length;
+}
+
+/* A name of this project's metrics has fewer characters. */
+static void put_name(struct pm_out *out, const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-%/";
+
+	if (pm_char_is_digit(*name) || strchr(".-%/", *name))
+		pm_out_text(out, "m_");
+	for (; *name; name++)
+		pm_out_bytes(out, strchr(allowed, *name) ? name : "_", 1);
+}
+
+static int metric_put(struct work *work, const struct metric_definition *metric)
+{
+	struct pm_out out = {.sink = text_sink, .argument = &work->formulas};
+	uint32_t root = 0;
+	const char *unit;
+	int err = metric_root(work, metric, &root);
+
+	if (err) {
+		struct pm_diag why = work->diag;
+
+		return pm_diag_set(&work->diag, err, "metric '%s': %s", metric->name,
+				   why.text);
+	}
+	unit = scale(work, metric->scale_unit, &root, &err);
+	err = err ? no_memory(work) : inputs_resolve(work, root, metric->name);
+	if (err)
+		return err;
+	pm_out_text(&out, work->formulas.length ? "; " : "");
+	put_name(&out, metric->name);
+	/* A cell has room for so many. */
+	if (*unit && strlen(unit) <= 10 && !strpbrk(unit, "[]=;#"))
+		pm_out_format(&out, " [%s]", unit);
+	pm_out_text(&out, " = ");
+	err = metric_formula_put(&out, &work->tree, root, input_name, work);
+	err = err ?: pm_out_end(&out);
+	if (err == -EDOM)
+		return pm_diag_set(&work->diag, err,
+				   "no metric '%s' here: it divides by zero",
+				   metric->name);
+	return err ? pm_diag_set(&work->diag, err, "the formulas of '%s' are too long",
+				 metric->name)
+		   : 0;
+}
+
+/* --- names -------------------------------------------------------------------------- */
+
+static int unknown(struct work *work, const struct source *source, struct pm_slice name,
+		   const char *file)
+{
+	struct pm_suggestion like = {.wanted = name};
+
+	for (size_t i = 0; i < source->all.count; i++)
+		pm_suggestion_offer(&like, source->all.metrics[i].name, NULL);
+	pm_diag_set(&work->diag, -EINVAL, "'%s' is not a metric of %s%s%s",
+		    pm_slice_quote(name).text, file ? "'" : "this CPU that perf knows",
+		    file ? pm_slice_quote(pm_slice_of(file)).text : "", file ? "'" : "");
+	if (*like.best)
+		pm_diag_add(&work->diag, ": did you mean '%s'?", like.best);
+	else if (!file)
+		pm_diag_add(&work->diag, ": 'perf list metric' prints them");
+	return -EINVAL;
+}
+
+/* Adds the metric NAME of SOURCE. FILE: where it comes from; NULL: perf. */
+static int find_in(struct work *work, struct source *source, struct pm_slice name,
+		   const char *file)
+{
+	char *copy = pm_slice_copy(name);
+	const struct metric_definition *metric;
+	int err;
+
+	if (!source->states)
+		source->states = calloc(source->all.count + 1, sizeof(*source->states));
+	if (!copy || !source->states) {
+		free(copy);
+		return no_memory(work);
+	}
+	work->from = source;
+	metric = metric_definition_find(&source->all, copy);
+	err = metric ? metric_put(work, metric) : unknown(work, source, name, file);
+	free(copy);
+	return err;
+}
+
+/* "@FILE:NAME" */
+static int find_in_file(struct work *work, struct pm_slice item)
+{
+	const char *colon = memrchr(item.at, ':', item.length);
+	struct pm_slice name = {NULL, 0};
+	struct source source = {.states = NULL};
+	char *path;
+	int err;
+
+	if (!colon)
+		return pm_diag_set(&work->diag, -EINVAL,
+				   "'%s' names no metric: expects @FILE:NAME",
+				   pm_slice_quote(item).text);
+	name.at = colon + 1;
+	name.length = item.length - (size_t)(name.at - item.at);
+	path = pm_slice_copy(
+		(struct pm_slice){item.at + 1, (size_t)(colon - item.at - 1)});
+	err = path ? metric_file_read(&source.all, path, &work->diag) : no_memory(work);
+	if (!err)
+		err = find_in(work, &source, name, path);
+	free(path);
+	source_free(&source);
+	return err;
+}
+
+static int find_in_perf(struct work *work, struct pm_slice name)
+{
+	int err = 0;
+
+	if (!work->perf_is_read)
+		err = metric_perf_read(&work->perf.all, false, &work->diag);
+	work->perf_is_read = true;
+	return err ?: find_in(work, &work->perf, name, NULL);
+}
+
+static int find_all(struct work *work, const char *names)
+{
+	struct pm_slice rest = pm_slice_of(names);
+	int err = 0;
+
+	while (!err && rest.at) {
+		struct pm_slice item = pm_slice_trim(pm_slice_cut(rest, ',', &rest));
+
+		if (!item.length)
+			err = pm_diag_set(&work->diag, -EINVAL,
+					  "a metric's name is missing in '%s'",
+					  pm_slice_quote(pm_slice_of(names)).text);
+		else if (item.at[0] == '@')
+			err = find_in_file(work, item);
+		else
+			err = find_in_perf(work, item);
+	}
+	return err;
+}
+
+int cli_metrics_find(const char *subcommand, const char *names, bool cpus,
+		     struct cli_metrics *metrics)
+{
+	struct work work = {.cpus = cpus};
+	int err = find_all(&work, names);
+
+	*metrics = (struct cli_metrics){work.events.at, work.formulas.at};
+	if (!err && !metrics->events && !(metrics->events = strdup("")))
+		err = no_memory(&work);
+	for (size_t i = 0; i < work.input_count; i++) {
+		free(work.inputs[i].perf_name);
+		free(work.inputs[i].name);
+	}
+	free(work.inputs);
+	free(work.tree.nodes);
+	source_free(&work.perf);
+	if (!err)
+		return 0;
+	cli_complain(subcommand, "%s", work.diag.text);
+	return err == -EINVAL || err == -ELOOP || err == -EDOM ? CLI_USAGE : CLI_FAILED;
+}
+
+void cli_metrics_free(struct cli_metrics *metrics)
+{
+	free(metrics->events);
+	free(metrics->text);
+}
