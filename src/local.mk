@@ -77,6 +77,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/counters/group.c src/core/counters/group.h src/core/counters/instance.c \
 	src/core/counters/instance.h src/core/counters/recovery.c src/core/counters/user_mode.c \
 	src/core/counters/user_mode.h \
+	src/core/named/find.c src/core/named/named.h src/core/named/table.c src/core/named/table.h \
 	src/core/packages/packages.c src/core/packages/packages.h \
 	src/core/info/free.c src/core/info/info.c src/core/info/info.h src/core/info/try.c \
 	src/core/profile/affinity.c src/core/profile/affinity.h src/core/profile/copies.c \
@@ -122,7 +123,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/cost.h src/core/regions/calls.c src/core/regions/configure.c \
 	src/core/regions/exclude.c src/core/regions/exclude.h src/core/regions/exit.c src/core/regions/exit.h \
 	src/core/regions/filter.c src/core/regions/filter.h \
-	src/core/regions/handed.c src/core/regions/handed.h \
+	src/core/regions/groups.c src/core/regions/groups.h src/core/regions/handed.c src/core/regions/handed.h \
 	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \
 	src/core/regions/overlap.c src/core/regions/package.c src/core/regions/package.h src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h src/core/regions/quantity.c \
 	src/core/regions/recycle.c src/core/regions/recycle.h src/core/regions/regions.h \
@@ -176,7 +177,7 @@ libperfmon_core_la_SOURCES = \
 	src/compat/compat.h src/compat/context.c src/compat/messages.c \
 	src/compat/registers.c src/compat/section9.c \
 	src/compat/session.c src/compat/sets.c
-libperfmon_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS)
+libperfmon_core_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(URCU_CFLAGS)
 libperfmon_core_la_LIBADD = libperfmon_kept.la $(URCU_LIBS) -lm
 
 # Of these the archive has objects of its own: it is linked with the libraries that the
@@ -213,6 +214,23 @@ libperfmon_la_LDFLAGS = $(AM_LDFLAGS) -version-info $(PERFMON_ABI) -no-undefined
 	-Wl,-Bsymbolic-functions -XCClinker -static-libgcc
 libperfmon_la_DEPENDENCIES = libperfmon_core.la src/libperfmon.map
 EXTRA_DIST += src/libperfmon.map
+
+# The tables of groups as the text of a C string, without comments. The one for all CPUs is last.
+named_tables = \
+	src/core/named/tables/amd-zen2.txt src/core/named/tables/amd-zen3.txt src/core/named/tables/amd-zen4.txt \
+	src/core/named/tables/arm-cortex-a57.txt src/core/named/tables/arm-neoverse-n1.txt \
+	src/core/named/tables/arm-neoverse-v1.txt src/core/named/tables/exact.txt \
+	src/core/named/tables/intel-icelake.txt src/core/named/tables/intel-sapphire-rapids.txt \
+	src/core/named/tables/intel-skylake.txt src/core/named/tables/intel-skylake-server.txt \
+	src/core/named/tables/generic.txt
+EXTRA_DIST += $(named_tables)
+src/core/named/tables_text.h: $(named_tables)
+	$(AM_V_GEN)$(MKDIR_P) src/core/named && (cd $(srcdir) && cat $(named_tables)) | \
+		sed -e '/^#/d' -e '/^$$/d' -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' >$@.tmp && mv $@.tmp $@
+# By a variable: automake has a rule of its own for the object.
+named_table_object = src/core/named/libperfmon_core_la-table.lo
+$(named_table_object): src/core/named/tables_text.h
+CLEANFILES += src/core/named/tables_text.h
 
 # The fast read, for perfmon/inline.h: the library compiles the same files.
 archincludedir = $(pmincludedir)/arch

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/common/common.h"
+#include "cli/list/groups.h"
 #include "cli/list/list.h"
 #include "core/events/events.h"
 #include "core/report/output/escape.h"
@@ -15,11 +16,13 @@
 
 /* clang-format off */
 static const char help[] =
-	"usage: perfmon list [OPTION]... [PATTERN]\n\n"
+	"usage: perfmon list [OPTION]... [PATTERN]\n"
+	"       perfmon list groups\n\n"
 	"Lists the events that can be named in PERFMON_EVENTS and perfmon run -e. PATTERN is a\n"
 	"part of the name, or with * ? [ a glob over all of it; 'tracepoint' or one with a ':'\n"
 	"lists tracepoints. To a terminal a table, paged by $PAGER, else lines of name, PMU, source, alias,\n"
-	"unit and description with tabs between.\n\n"
+	"unit and description with tabs between. 'groups' lists the groups of events for -g of\n"
+	"perfmon run and stat: what each needs, and whether it can be counted here.\n\n"
 	"  -A, --all      PMUs that this machine does not have, too\n"
 	"  -u, --umasks   each unit mask of libpfm4's events\n"
 	"  -h, --help     this text\n\n"
@@ -142,6 +145,8 @@ int cli_list(int argc, char **argv)
 		return CLI_USAGE;
 	}
 	pattern = optind < argc ? argv[optind] : NULL;
+	if (pattern && !strcmp(pattern, "groups"))
+		return cli_list_groups();
 	err = pm_events_list(pattern,
 			     (all ? PERFMON_EVENT_ALL_PMUS : 0) |
 				     (umasks ? PERFMON_EVENT_UMASKS : 0),

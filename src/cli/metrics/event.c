@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/counters/counters.h"
 #include "core/events/events.h"
+#include "core/named/named.h"
 #include "core/text/text.h"
 
 #define TEXT_MOST 1024
@@ -160,7 +160,6 @@ int metric_event_find(const struct metric_definitions *all, const char *name,
 	event->text = strdup(text.text);
 	/* Several PMUs count one event: then its own text means their sum. */
 	event->name = strdup(list->count > 1 ? text.text : list->events[0].name);
-	event->topdown = list->events[0].topdown == PM_TOPDOWN_METRIC;
 	event->units = (uint32_t)list->count;
 	pm_events_free(list);
 	if (!event->text || !event->name)
@@ -171,37 +170,15 @@ int metric_event_find(const struct metric_definitions *all, const char *name,
 	return 0;
 }
 
-static int try_one(const struct pm_event *event, bool cpus, struct pm_diag *diag)
-{
-	union {
-		struct pm_instance instance;
-		char room[sizeof(struct pm_instance) + sizeof(struct pm_counter)];
-	} one;
-	int err;
-
-	if (event->uncore && !cpus)
-		return pm_diag_set(diag, -EINVAL,
-				   "event '%s' counts for CPUs, not for threads: use "
-				   "'perfmon stat -C all'",
-				   event->label);
-	if (event->uncore)
-		return 0;
-	err = pm_instance_open(&one.instance, event, 1, 0, -1, 0, diag);
-	if (err >= 0)
-		pm_instance_close(&one.instance);
-	return err < 0 ? err : 0;
-}
-
-int metric_event_try(const struct metric_event *event, bool cpus, struct pm_diag *diag)
+int metric_event_try(const struct metric_event *event, struct pm_diag *diag)
 {
 	struct pm_event_list *list;
 	int err = pm_events_parse(event->text, PM_EVENTS_USER_ONLY, &list, diag);
 
 	if (err)
 		return err;
-	/* A topdown metric opens in a group alone, which the reports make. */
-	for (size_t i = 0; !err && i < list->count && !event->topdown; i++)
-		err = try_one(&list->events[i], cpus, diag);
+	for (size_t i = 0; !err && i < list->count; i++)
+		err = pm_named_try(&list->events[i], diag);
 	pm_events_free(list);
 	return err;
 }

@@ -2,16 +2,14 @@
 #ifndef PM_CLI_METRICS_EVENT_H
 #define PM_CLI_METRICS_EVENT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/metrics/definition.h"
 
 /* An event of an expression as this project names it. */
 struct metric_event {
-	char *text;   /* for PERFMON_EVENTS */
-	char *name;   /* for formulas: how reports name it, without modes of no meaning */
-	bool topdown; /* counts only in a group that slots lead */
+	char *text; /* for PERFMON_EVENTS */
+	char *name; /* for formulas: how reports name it, without modes of no meaning */
 	uint32_t units; /* PMUs that count it: the boxes of an uncore */
 };
 
@@ -23,8 +21,8 @@ struct metric_event {
 int metric_event_find(const struct metric_definitions *all, const char *name,
 		      struct metric_event *event, struct pm_diag *diag);
 
-/* Tries to open EVENT on the calling thread, or only says what it needs. Returns 0, or a
- * negative errno with a message. CPUS: it will count CPUs. */
-int metric_event_try(const struct metric_event *event, bool cpus, struct pm_diag *diag);
+/* Tries to open EVENT on the calling thread, as pm_named_try(). Returns 0, or a negative
+ * errno with a message. */
+int metric_event_try(const struct metric_event *event, struct pm_diag *diag);
 
 #endif

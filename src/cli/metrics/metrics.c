@@ -233,7 +233,7 @@ static int input_resolve(struct work *work, struct input *input, const char *met
 	}
 	err = event_find(work, input->perf_name, &event);
 	if (!err)
-		err = metric_event_try(&event, work->cpus, &work->diag);
+		err = metric_event_try(&event, &work->diag);
 	if (!err) {
 		input->name = malloc(strlen(event.name) + 3);
 		if (input->name)

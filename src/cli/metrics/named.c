@@ -9,6 +9,7 @@
 
 #include "cli/common/common.h"
 #include "cli/metrics/metrics.h"
+#include "core/named/named.h"
 
 /* Adds TEXT behind *TO and the SEPARATOR. Returns 0, or CLI_FAILED after a message. */
 static int join(const char *subcommand, char **to, const char *separator,
@@ -46,6 +47,59 @@ static int add_metrics(const char *subcommand, const struct cli_named_wish *wish
 	return status;
 }
 
+struct noted {
+	const char *subcommand;
+};
+
+static void note(void *argument, const char *sentence)
+{
+	const struct noted *noted = argument;
+
+	cli_complain(noted->subcommand, "%s", sentence);
+}
+
+/* Says which group cannot be counted, and what answers its question without counters. */
+static int refused(const struct noted *noted, const struct cli_named_wish *wish, int err,
+		   const struct pm_diag *diag)
+{
+	const struct pm_named_request request = {.names = wish->groups, .exact = true};
+	struct pm_named_groups *groups;
+	struct pm_diag ignored = {0};
+
+	if (err != -ENOENT || wish->exact || pm_named_find(&request, &groups, &ignored)) {
+		cli_complain(noted->subcommand, "%s", diag->text);
+		return err == -EINVAL ? CLI_USAGE : CLI_FAILED;
+	}
+	pm_named_free(groups);
+	cli_complain(noted->subcommand,
+		     "%s. Without counters '--exact -g %s' counts exactly, and 'perfmon "
+		     "roofline' adds the times of the machine",
+		     diag->text, wish->groups);
+	return CLI_FAILED;
+}
+
+static int add_groups(const char *subcommand, const struct cli_named_wish *wish,
+		      struct cli_named *named)
+{
+	struct noted noted = {.subcommand = subcommand};
+	const struct pm_named_request request = {.names = wish->groups,
+						 .exact = wish->exact};
+	struct pm_named_groups *groups = NULL;
+	char *events = NULL, *metrics = NULL;
+	struct pm_diag diag = {0};
+	int status, err = pm_named_find(&request, &groups, &diag);
+
+	err = err ?: pm_named_join(groups, &events, &metrics, note, &noted, &diag);
+	pm_named_free(groups);
+	if (err)
+		return refused(&noted, wish, err, &diag);
+	status = join(subcommand, &named->events, ",", events);
+	status = status ?: join(subcommand, &named->formulas, "; ", metrics);
+	free(events);
+	free(metrics);
+	return status;
+}
+
 /* Returns whether EVENTS are named one by one. */
 static bool are_named(const char *events)
 {
@@ -61,6 +115,8 @@ int cli_named_find(const char *subcommand, const struct cli_named_wish *wish,
 	*named = (struct cli_named){NULL, NULL};
 	if (are_named(wish->events))
 		status = join(subcommand, &named->events, ",", wish->events);
+	if (!status && wish->groups)
+		status = add_groups(subcommand, wish, named);
 	if (!status && wish->metrics)
 		status = add_metrics(subcommand, wish, named);
 	return status;

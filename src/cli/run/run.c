@@ -41,6 +41,8 @@ static const char help[] =
 	"  -T, --per-thread      keep threads apart and report each\n"
 	"  -m, --metrics TEXT    more columns, by formulas: 'NAME = FORMULA; ...', @FILE; none:\n"
 	"                        not even the built-in ones\n"
+	"  -g, --group LIST      what answers a question, with its metrics: FLOPS, MEM, CACHE,\n"
+	"                        BRANCH, TLB, TOPDOWN, ENERGY (perfmon list groups)\n"
 	"  -M, --named-metrics LIST  more columns: values that perf calculates for this CPU, by\n"
 	"                        name, or those of a file of the vendor: @FILE:NAME\n"
 	"  -l, --level LEVEL     report the threads of each pu, core, l1, l2, l3, l4, group, numa,\n"
@@ -169,6 +171,8 @@ static int named_set(const struct cli_named_wish *wish, struct cli_named *named)
 	if (!wish->groups && !wish->metrics)
 		return 0;
 	status = cli_named_find("run", wish, named);
+	/* The program finds the events of the groups among the others. */
+	unsetenv("PERFMON_GROUP");
 	if (!status && named->events)
 		status = set("run", &to_events, named->events);
 	if (status || !named->formulas)
@@ -406,6 +410,7 @@ int cli_run(int argc, char **argv)
 		return CLI_USAGE;
 	}
 	wish.events = events ?: getenv("PERFMON_EVENTS");
+	wish.groups = wish.groups ?: getenv("PERFMON_GROUP");
 	wish.exact = run.exact;
 	status = named_set(&wish, &named);
 	events = named.events ?: events;

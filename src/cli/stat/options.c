@@ -26,6 +26,8 @@ static const char help[] =
 	"  -e, --events EVENTS   what to count: names separated by ',', {} for groups, ';'\n"
 	"                        between sets; auto (default: what the machine has), none\n"
 	"                        (time only). Given twice, both count\n"
+	"  -g, --group LIST      what answers a question, with its metrics: FLOPS, MEM, CACHE,\n"
+	"                        BRANCH, TLB, TOPDOWN, ENERGY (perfmon list groups)\n"
 	"  -M, --named-metrics LIST  values that perf calculates for this CPU, by name, or\n"
 	"                        those of a file of the vendor: @FILE:NAME\n"
 	"  -x, --exact           count exactly on any machine, 3 to 20 times slower: -e\n"

@@ -17,6 +17,7 @@
 #include "core/regions/exclude.h"
 #include "core/regions/exit.h"
 #include "core/regions/filter.h"
+#include "core/regions/groups.h"
 #include "core/regions/names.h"
 #include "core/regions/package.h"
 #include "core/regions/plan.h"
@@ -84,6 +85,7 @@ static int make_ready_here(void)
 	if (!configured) {
 		pm_standard_learn();
 		pm_options_read(&pm_regions.options, &diag);
+		pm_regions_groups(&pm_regions.options);
 		pm_regions.metrics = pm_metrics_of(&pm_regions.options);
 	}
 	err = pm_registry_init();
@@ -151,6 +153,9 @@ static void load_libraries(void *unused)
 {
 	(void)unused;
 	pm_events_prepare(pm_options_events());
+	/* A group has names that only libpfm4 may know. */
+	if (pm_options_groups())
+		pm_events_prepare("group");
 }
 
 int pm_regions_init(void)
@@ -158,7 +163,8 @@ int pm_regions_init(void)
 	int err = 0;
 
 	/* This comes before the lock: see pm_library_need(). */
-	if (pm_regions_phase() == PM_REGIONS_NEW && pm_options_events())
+	if (pm_regions_phase() == PM_REGIONS_NEW &&
+	    (pm_options_events() || pm_options_groups()))
 		pm_stack_run(load_libraries, NULL);
 	pm_regions_acquire();
 	if (pm_regions.phase == PM_REGIONS_NEW) {

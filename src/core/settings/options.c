@@ -85,6 +85,11 @@ const char *pm_options_events(void)
 		       : NULL;
 }
 
+const char *pm_options_groups(void)
+{
+	return pm_variable("PERFMON_GROUP");
+}
+
 static void events_read(struct pm_options *options, int *err)
 {
 	const char *value = pm_variable("PERFMON_EVENTS");
@@ -273,6 +278,7 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 	options->top =
 		(uint32_t)pm_variable_bounded(options, "PERFMON_TOP", 0, UINT32_MAX, 0);
 	options->metrics = text_read("PERFMON_METRICS", &err);
+	options->groups = text_read("PERFMON_GROUP", &err);
 	stride_read(options, &err);
 	pm_options_read_filters(options, &err);
 	run_notes_read(options, &err);
@@ -292,6 +298,7 @@ void pm_options_free(struct pm_options *options)
 		return;
 	free(options->events);
 	free(options->metrics);
+	free(options->groups);
 	free(options->run_notes);
 	for (uint32_t i = 0; i < options->stride_count; i++)
 		free(options->strides[i].name);

@@ -5,6 +5,7 @@
  * An empty value is an unset one. In a set-user-ID program every variable is ignored.
  *
  *   PERFMON_EVENTS   events ("," "{}" ";"), auto (default) or none
+ *   PERFMON_GROUP    names of groups ("FLOPS,MEM") whose events and metrics come on top
  *   PERFMON_OUTPUT   auto (default: stderr, with a rank the file perfmon.%r.txt), stderr,
  *                    stdout, none, or a path with %p %r %h %%
  *   PERFMON_FORMAT   text (default), flat (text, by region), json, csv
@@ -119,6 +120,7 @@ struct pm_options {
 	bool subtract_bias;
 	uint32_t top;	       /* paths that text shows; 0: all */
 	char *run_notes;       /* the text, for pm_run_note_next(); NULL: none */
+	char *groups;	       /* names of groups of events; NULL: none */
 	char *metrics;	       /* the text; NULL: the built-in ones */
 	uint32_t sample_pages; /* a power of two */
 	uint32_t call_depth;
@@ -141,6 +143,9 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag);
 
 /* The events of the environment as it is now; NULL: auto or none. */
 const char *pm_options_events(void);
+
+/* The groups of the environment as it is now; NULL: none. */
+const char *pm_options_groups(void);
 
 /* Adds a sentence about a value that was refused, if there is room. */
 __attribute__((format(printf, 2, 3))) void pm_options_note(struct pm_options *options,

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The groups of events: a text for people, lines for programs. */
+#include "cli/list/groups.h"
+
+#include <stdio.h>
+
+#include "cli/common/common.h"
+#include "core/named/named.h"
+#include "core/report/output/out.h"
+
+/* "FLOPS  metric  events  yes", with tabs between. */
+static void put_line(struct pm_out *out, const struct pm_named_group *group,
+		     const struct pm_named_metric *metric, bool exact)
+{
+	pm_out_format(out, "%s\t%s\t%s\t%s\t%s\n", group->name, metric->name,
+		      metric->events ?: "",
+		      metric->missing ? "no"
+		      : exact	      ? "exact"
+				      : "yes",
+		      metric->why ?: "");
+}
+
+static void put_metric(struct pm_out *out, const struct pm_named_metric *metric)
+{
+	static const char indent[] = "      ";
+	size_t columns = cli_columns();
+
+	pm_out_format(out, "  %s %-22s ", metric->missing ? "-" : "+", metric->name);
+	pm_out_plain(out, metric->events ?: "", 0);
+	pm_out_text(out, "\n");
+	if (!metric->missing)
+		return;
+	pm_out_text(out, cli_style(CLI_FAINT));
+	pm_out_fold(out, columns, sizeof(indent) - 1);
+	pm_out_format(out, "%swithout %s: ", indent, metric->missing);
+	pm_out_plain(out, metric->why, 0);
+	pm_out_fold_end(out);
+	pm_out_text(out, cli_style(CLI_PLAIN));
+	pm_out_text(out, "\n");
+}
+
+static void put_group(struct pm_out *out, const struct pm_named_group *group)
+{
+	pm_out_text(out, cli_style(CLI_STRONG));
+	pm_out_format(out, "%s", group->name);
+	pm_out_text(out, cli_style(CLI_PLAIN));
+	pm_out_format(out, "  %s\n", group->question);
+	if (!group->count)
+		pm_out_text(out, "  - no event of this CPU is known to answer it\n");
+	for (uint32_t m = 0; m < group->count; m++)
+		put_metric(out, &group->metrics[m]);
+	pm_out_text(out, "\n");
+}
+
+static int put_groups(struct pm_out *out, bool exact)
+{
+	const struct pm_named_request request = {.exact = exact};
+	struct pm_named_groups *groups;
+	struct pm_diag diag = {0};
+	bool people = cli_is_terminal();
+
+	if (pm_named_find(&request, &groups, &diag)) {
+		cli_complain("list", "%s", diag.text);
+		return CLI_FAILED;
+	}
+	if (people)
+		pm_out_format(out, "%s%s (+ can be counted here, - cannot):\n\n",
+			      exact ? "With --exact: " : "", groups->family);
+	for (uint32_t g = 0; g < groups->count; g++) {
+		if (people)
+			put_group(out, &groups->groups[g]);
+		for (uint32_t m = 0; !people && m < groups->groups[g].count; m++)
+			put_line(out, &groups->groups[g], &groups->groups[g].metrics[m],
+				 exact);
+	}
+	pm_named_free(groups);
+	return 0;
+}
+
+int cli_list_groups(void)
+{
+	struct pm_out out = {.sink = cli_print, .argument = stdout};
+	int status;
+
+	if (cli_is_terminal())
+		cli_pager_begin();
+	status = put_groups(&out, false);
+	status = status ?: put_groups(&out, true);
+	pm_out_end(&out);
+	return cli_finish("list", status);
+}

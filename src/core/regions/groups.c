@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* PERFMON_GROUP: groups of events by name. */
+#include "core/regions/groups.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/named/named.h"
+#include "core/valgrind/exact.h"
+
+/* Puts TEXT behind *TO and the SEPARATOR. Without memory *TO stays as it is. */
+static void join(char **to, const char *separator, const char *text)
+{
+	char *all;
+
+	if (!text || asprintf(&all, "%s%s%s", *to ?: "", *to ? separator : "", text) < 0)
+		return;
+	free(*to);
+	*to = all;
+}
+
+static void note(void *argument, const char *sentence)
+{
+	pm_options_note(argument, "%s", sentence);
+}
+
+void pm_regions_groups(struct pm_options *options)
+{
+	const struct pm_named_request request = {.names = options->groups,
+						 .exact = pm_exact()};
+	struct pm_named_groups *groups = NULL;
+	char *events = NULL, *metrics = NULL;
+	struct pm_diag diag = {0};
+	int err;
+
+	if (!options->groups)
+		return;
+	err = pm_named_find(&request, &groups, &diag);
+	err = err ?: pm_named_join(groups, &events, &metrics, note, options, &diag);
+	if (err) {
+		pm_options_note(options, "PERFMON_GROUP: %s", diag.text);
+	} else if (events) {
+		join(&options->events, ",", events);
+		join(&options->metrics, "; ", metrics);
+		options->events_auto = options->events_none = false;
+	}
+	free(events);
+	free(metrics);
+	pm_named_free(groups);
+}
