@@ -104,6 +104,18 @@ else
 EXTRA_DIST += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
 	tests/test_passes.sh
 endif
+if HAVE_COMMAND
+dist_check_SCRIPTS += tests/test_groups.sh tests/test_named_metrics.sh
+TESTS += tests/test_groups.sh tests/test_named_metrics.sh
+check_PROGRAMS += tests/programs/metric_values
+else
+EXTRA_DIST += tests/test_groups.sh tests/test_named_metrics.sh
+endif
+EXTRA_DIST += tests/metric_values.py
+tests_programs_metric_values_SOURCES = tests/programs/metric_values.c src/cli/common/json_read.c \
+	src/cli/metrics/definition.c src/cli/metrics/expression.c src/cli/metrics/file.c \
+	src/cli/metrics/formula.c src/cli/metrics/perf.c
+tests_programs_metric_values_LDADD = libperfmon_all.la
 tests_programs_profile_hostile_SOURCES = tests/programs/profile_hostile.c tests/profile_builder.h
 tests_programs_profile_hostile_LDADD = libperfmon_all.la
 tests_programs_odd_names_SOURCES = tests/programs/odd_names.c
@@ -265,7 +277,7 @@ TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
 # Compiles the inside of perfmon diff.
 tests_test_diff_decide_SOURCES = tests/test_diff_decide.c tests/profile_builder.h src/cli/diff/bounds.c src/cli/diff/columns.c src/cli/diff/decide.c \
 	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/metrics.c src/cli/diff/notes.c src/cli/diff/order.c src/cli/diff/ranks.c src/cli/diff/shuffle.c \
-	src/cli/diff/stat_file.c src/cli/diff/visits.c
+	src/cli/common/json_read.c src/cli/diff/stat_file.c src/cli/diff/visits.c
 tests_test_diff_decide_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_diff_decide_LDADD = $(TEST_LIBS) -lm
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calculates what tests/metric_values.c does, by another way: it turns each expression that
+"""Calculates what tests/programs/metric_values.c does, by another way: it turns each expression that
 perf prints into one of Python. With a file of "NAME VALUE" lines as its argument it
 compares them, and says what differs."""
 import math

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Metrics: the language of formulas, their values, and their columns in reports of
- * profiles made by hand. */
+ * profiles made by hand.
+ * Row: QU-04 */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -54,6 +55,8 @@ static double worth(const struct pm_metric_input *input)
 		{"visits", 2048},
 		{"time_ns", 4096},
 		{"on_cpu_ns", 8192},
+		{"min", 65536},
+		{"if", 131072},
 	};
 
 	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++)
@@ -115,6 +118,23 @@ Test(metric, formulas_have_their_values)
 		{" ( ( a ) ) ", 1},
 		{"a - a", 0},
 		{"zero / a", 0},
+		/* As perf calculates, with its order of operators. */
+		{"min(a, b) + max(c, d)", 9},
+		{"max(min(d, c), a - b)", 4},
+		{"d_ratio(d, b) + d_ratio(d, zero)", 4},
+		{"a < b", 1},
+		{"a > b", 0},
+		{"a + b < b * c", 1},
+		{"b if a < b else c", 2},
+		{"b if a > b else c if zero else d", 8},
+		{"(b if zero else c) * d", 32},
+		{"a / zero if zero else d", 8},
+		{"d if a else min(a / zero, b)", 8},
+		{"7 % 4 + 7 & 3", 2},
+		{"5 | 2 ^ 3 & 6", 5},
+		{"-7.9 % 4", -3},
+		{"min", 65536},
+		{"if + a", 131073},
 	};
 	double value;
 
@@ -131,6 +151,8 @@ Test(metric, what_has_no_value_is_not_there)
 	static const char *const rows[] = {
 		"a / zero",	   "zero / zero", "a / (b / zero)",
 		"a / (b - 2 * a)", "huge * huge", "huge * huge - huge * huge",
+		"min(a / zero, b)", "max(b, a / zero)", "a if b / zero else c",
+		"a / zero < b", "a % zero", "a & huge", "d_ratio(a / zero, zero)",
 	};
 	double value = 42;
 
@@ -170,6 +192,12 @@ Test(metric, mistakes_are_quoted_with_their_place)
 					  "character 3 of 'x [much too long] = a'"},
 		{"x = a; y = $", "a number, an event or '(' is missing at character 5 of "
 				 "'y = $'"},
+		{"x = min(a b)", "a ',' and the second argument are missing at character "
+				 "11 of 'x = min(a b)'"},
+		{"x = max(a, b", "'(' without its ')' at character 8 of 'x = max(a, b'"},
+		{"x = a if b", "'else' is missing at the end of 'x = a if b'"},
+		{"x = a if b else", "a number, an event or '(' is missing at the end of "
+				    "'x = a if b else'"},
 		{"x = a\ny = b,c", "an operator is missing at character 6 of 'y = b,c'"},
 		{"@/no/such/file",
 		 "cannot read the file '/no/such/file' (No such file or directory)"},
@@ -202,9 +230,9 @@ Test(metric, limits_are_errors_too)
 		used = (size_t)sprintf(text, "x = ");
 		for (int i = 0; what == 0 && i < 1000; i++)
 			text[used++] = i % 2 ? '-' : '(';
-		for (int i = 0; what == 1 && i < 1000; i++)
+		for (int i = 0; what == 1 && i < 5000; i++)
 			used += (size_t)sprintf(text + used, "1 + ");
-		for (int i = 0; what == 2 && i < 40; i++)
+		for (int i = 0; what == 2 && i < 80; i++)
 			used += (size_t)sprintf(text + used, "e%d + ", i);
 		if (what == 3)
 			used += (size_t)sprintf(text + used, "1; ");

@@ -158,8 +158,10 @@ static int take_name(struct parser *p, char name[NAME_MOST])
 	if ((size_t)(end - p->at) >= NAME_MOST)
 		return error_at(p, p->at, "a name is too long");
 	for (const char *c = p->at; c < end; c++) {
-		c += *c == '\\';
-		name[used++] = *c == '@' && c[-1] != '\\' ? '/' : *c;
+		bool escaped = *c == '\\';
+
+		c += escaped;
+		name[used++] = *c == '@' && !escaped ? '/' : *c;
 	}
 	name[used] = '\0';
 	p->at = end;

@@ -243,6 +243,7 @@ static int input_resolve(struct work *work, struct input *input, const char *met
 			no_memory(work);
 	} else {
 		why = work->diag;
+		err = err == -ENOMEM ? err : -ENOENT;
 		pm_diag_set(&work->diag, err, "no metric '%s' here, which needs '%s': %s",
 			    metric, input->perf_name, why.text);
 	}

@@ -9,6 +9,7 @@
 
 #include "cli/common/common.h"
 #include "cli/metrics/metrics.h"
+#include "core/events/events.h"
 #include "core/named/named.h"
 
 /* Adds TEXT behind *TO and the SEPARATOR. Returns 0, or CLI_FAILED after a message. */
@@ -47,57 +48,76 @@ static int add_metrics(const char *subcommand, const struct cli_named_wish *wish
 	return status;
 }
 
-struct noted {
-	const char *subcommand;
-};
-
 static void note(void *argument, const char *sentence)
 {
-	const struct noted *noted = argument;
+	const char *const *subcommand = argument;
 
-	cli_complain(noted->subcommand, "%s", sentence);
+	cli_complain(*subcommand, "%s", sentence);
 }
 
-/* Says which group cannot be counted, and what answers its question without counters. */
-static int refused(const struct noted *noted, const struct cli_named_wish *wish, int err,
+/* Says what answers a question without counters, if something does. */
+static int refused(const char *subcommand, const struct cli_named_wish *wish, int err,
 		   const struct pm_diag *diag)
 {
 	const struct pm_named_request request = {.names = wish->groups, .exact = true};
 	struct pm_named_groups *groups;
 	struct pm_diag ignored = {0};
 
-	if (err != -ENOENT || wish->exact || pm_named_find(&request, &groups, &ignored)) {
-		cli_complain(noted->subcommand, "%s", diag->text);
-		return err == -EINVAL ? CLI_USAGE : CLI_FAILED;
+	if (err != -ENOENT)
+		cli_complain(subcommand, "%s", diag->text);
+	if (err == -ENOENT && !wish->exact &&
+	    !pm_named_find(&request, &groups, &ignored)) {
+		pm_named_free(groups);
+		cli_complain(subcommand,
+			     "without counters '--exact -g %s' counts exactly, and "
+			     "'perfmon roofline' adds the times of the machine",
+			     wish->groups);
 	}
-	pm_named_free(groups);
-	cli_complain(noted->subcommand,
-		     "%s. Without counters '--exact -g %s' counts exactly, and 'perfmon "
-		     "roofline' adds the times of the machine",
-		     diag->text, wish->groups);
-	return CLI_FAILED;
+	return err == -EINVAL ? CLI_USAGE : CLI_FAILED;
 }
 
 static int add_groups(const char *subcommand, const struct cli_named_wish *wish,
 		      struct cli_named *named)
 {
-	struct noted noted = {.subcommand = subcommand};
 	const struct pm_named_request request = {.names = wish->groups,
 						 .exact = wish->exact};
 	struct pm_named_groups *groups = NULL;
 	char *events = NULL, *metrics = NULL;
+	const char *to = subcommand;
 	struct pm_diag diag = {0};
 	int status, err = pm_named_find(&request, &groups, &diag);
 
-	err = err ?: pm_named_join(groups, &events, &metrics, note, &noted, &diag);
+	err = err ?: pm_named_join(groups, &events, &metrics, note, &to, &diag);
 	pm_named_free(groups);
 	if (err)
-		return refused(&noted, wish, err, &diag);
+		return refused(subcommand, wish, err, &diag);
 	status = join(subcommand, &named->events, ",", events);
 	status = status ?: join(subcommand, &named->formulas, "; ", metrics);
 	free(events);
 	free(metrics);
 	return status;
+}
+
+/* Checks that not more events are named than can be counted. */
+static int check_number(const char *subcommand, const struct cli_named_wish *wish,
+			const char *events)
+{
+	struct pm_event_list *list;
+	size_t count;
+
+	/* What cannot be parsed is reported where it is counted. */
+	if (!wish->most || wish->exact || !events ||
+	    pm_events_parse(events, PM_EVENTS_USER_ONLY, &list, NULL))
+		return 0;
+	count = list->count;
+	pm_events_free(list);
+	if (count <= wish->most)
+		return 0;
+	cli_complain(subcommand,
+		     "%zu events are needed, and regions count %u at most: name fewer "
+		     "groups or metrics, or count the whole command by 'perfmon stat'",
+		     count, wish->most);
+	return CLI_USAGE;
 }
 
 /* Returns whether EVENTS are named one by one. */
@@ -119,7 +139,7 @@ int cli_named_find(const char *subcommand, const struct cli_named_wish *wish,
 		status = add_groups(subcommand, wish, named);
 	if (!status && wish->metrics)
 		status = add_metrics(subcommand, wish, named);
-	return status;
+	return status ?: check_number(subcommand, wish, named->events);
 }
 
 void cli_named_free(struct cli_named *named)

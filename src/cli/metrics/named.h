@@ -11,6 +11,7 @@ struct cli_named_wish {
 	const char *metrics; /* NULL: none */
 	bool exact;	     /* the tool of exact/ counts */
 	bool cpus;	     /* CPUs are counted, not threads */
+	unsigned int most;   /* events that can be counted at a time; 0: any number */
 };
 
 struct cli_named {

@@ -438,6 +438,14 @@ void pm_named_free(struct pm_named_groups *groups)
 
 /* --- texts -------------------------------------------------------------------------- */
 
+/* What pm_named_join() makes. */
+struct joined {
+	struct text events, metrics;
+	void (*note)(void *argument, const char *sentence);
+	void *argument;
+	struct pm_diag first; /* why the first group without a metric has none */
+};
+
 /* Adds the events of a list one by one. */
 static void put_list(struct text *to, const char *list)
 {
@@ -445,21 +453,76 @@ static void put_list(struct text *to, const char *list)
 	const char *from = list;
 
 	for (const char *c = list;; c++) {
-		if (*c == '/')
-			inside = !inside;
+		char *item;
+
+		inside ^= *c == '/';
 		if (*c && (*c != ',' || inside))
 			continue;
-		{
-			char *item = strndup(from, (size_t)(c - from));
-
-			if (item)
-				put_item(to, item);
-			to->failed |= !item;
-			free(item);
-		}
-		from = c + 1;
+		item = strndup(from, (size_t)(c - from));
+		if (item)
+			put_item(to, item);
+		to->failed |= !item;
+		free(item);
 		if (!*c)
 			break;
+		from = c + 1;
+	}
+}
+
+static void put_metric(struct joined *to, const struct pm_named_metric *metric)
+{
+	if (metric->events)
+		put_list(&to->events, metric->events);
+	put_text(&to->metrics, to->metrics.length ? "; " : "");
+	put_text(&to->metrics, metric->name);
+	put_text(&to->metrics, " = ");
+	put_text(&to->metrics, metric->formula);
+}
+
+/* Notes that a group has no metric left. */
+static void note_group(struct joined *to, const struct pm_named_groups *groups,
+		       const struct pm_named_group *group)
+{
+	struct pm_diag diag = {0};
+
+	if (group->count)
+		pm_diag_set(&diag, -ENOENT,
+			    "group %s cannot be counted here, event '%s' is missing: %s",
+			    group->name, group->metrics[0].missing,
+			    group->metrics[0].why);
+	else
+		pm_diag_set(&diag, -ENOENT,
+			    "group %s cannot be counted here: no event of %s is known to "
+			    "answer it",
+			    group->name, groups->family);
+	to->note(to->argument, diag.text);
+	if (!to->first.error)
+		to->first = diag;
+}
+
+static void join_group(struct joined *to, const struct pm_named_groups *groups,
+		       const struct pm_named_group *group)
+{
+	struct pm_diag diag = {0};
+	uint32_t left = 0;
+
+	for (uint32_t m = 0; m < group->count; m++)
+		left += !group->metrics[m].missing;
+	if (!left) {
+		note_group(to, groups, group);
+		return;
+	}
+	for (uint32_t m = 0; m < group->count; m++) {
+		const struct pm_named_metric *metric = &group->metrics[m];
+
+		if (!metric->missing) {
+			put_metric(to, metric);
+			continue;
+		}
+		pm_diag_set(&diag, -ENOENT,
+			    "group %s has no %s here, event '%s' is missing: %s",
+			    group->name, metric->name, metric->missing, metric->why);
+		to->note(to->argument, diag.text);
 	}
 }
 
@@ -467,57 +530,17 @@ int pm_named_join(const struct pm_named_groups *groups, char **events, char **me
 		  void (*note)(void *argument, const char *sentence), void *argument,
 		  struct pm_diag *diag)
 {
-	struct text lists = {.at = NULL}, formulas = {.at = NULL};
-	int err = 0;
+	struct joined all = {.note = note, .argument = argument};
 
 	*events = *metrics = NULL;
-	for (uint32_t g = 0; !err && g < groups->count; g++) {
-		const struct pm_named_group *group = &groups->groups[g];
-		uint32_t left = 0;
-		char sentence[sizeof(diag->text) + 200];
-
-		for (uint32_t m = 0; m < group->count; m++)
-			left += !group->metrics[m].missing;
-		if (!left && group->count)
-			err = pm_diag_set(
-				diag, -ENOENT,
-				"group %s cannot be counted here, event '%s' is "
-				"missing: %s",
-				group->name, group->metrics[0].missing,
-				group->metrics[0].why);
-		else if (!left)
-			err = pm_diag_set(
-				diag, -ENOENT,
-				"group %s: no event that this CPU ('%s') is known "
-				"to have answers it",
-				group->name, groups->family);
-		for (uint32_t m = 0; !err && m < group->count; m++) {
-			const struct pm_named_metric *metric = &group->metrics[m];
-
-			if (metric->missing) {
-				snprintf(sentence, sizeof(sentence),
-					 "group %s has no %s, event '%s' is missing: %s",
-					 group->name, metric->name, metric->missing,
-					 metric->why);
-				note(argument, sentence);
-				continue;
-			}
-			if (metric->events)
-				put_list(&lists, metric->events);
-			put_text(&formulas, formulas.length ? "; " : "");
-			put_text(&formulas, metric->name);
-			put_text(&formulas, " = ");
-			put_text(&formulas, metric->formula);
-		}
+	for (uint32_t g = 0; g < groups->count; g++)
+		join_group(&all, groups, &groups->groups[g]);
+	if (all.events.failed || all.metrics.failed) {
+		free(all.events.at);
+		free(all.metrics.at);
+		return pm_diag_set(diag, -ENOMEM, "no memory for groups of events");
 	}
-	if (!err && (lists.failed || formulas.failed))
-		err = pm_diag_set(diag, -ENOMEM, "no memory for groups of events");
-	if (err) {
-		free(lists.at);
-		free(formulas.at);
-		return err;
-	}
-	*events = lists.at;
-	*metrics = formulas.at;
-	return 0;
+	*events = all.events.at;
+	*metrics = all.metrics.at;
+	return all.metrics.at ? 0 : pm_diag_set(diag, -ENOENT, "%s", all.first.text);
 }

@@ -55,9 +55,9 @@ void pm_named_free(struct pm_named_groups *groups); /* NULL is accepted */
 
 /*
  * pm_named_join() - makes the texts of all metrics that can be counted. Each metric that
- * cannot is NOTEd, with the event that is missing. Returns 0; -ENOENT with a message if a
- * group has no metric left; or -ENOMEM. The caller frees *EVENTS and *METRICS, which are
- * NULL after a failure.
+ * cannot, or group without one that can, is NOTEd with the event that is missing. Returns
+ * 0; -ENOENT if no metric is left, when DIAG says what has been noted first; or -ENOMEM. The
+ * caller frees *EVENTS and *METRICS, which are NULL after a failure.
  */
 int pm_named_join(const struct pm_named_groups *groups, char **events, char **metrics,
 		  void (*note)(void *argument, const char *sentence), void *argument,

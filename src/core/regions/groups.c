@@ -2,6 +2,7 @@
 /* PERFMON_GROUP: groups of events by name. */
 #include "core/regions/groups.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,9 +38,10 @@ void pm_regions_groups(struct pm_options *options)
 		return;
 	err = pm_named_find(&request, &groups, &diag);
 	err = err ?: pm_named_join(groups, &events, &metrics, note, options, &diag);
-	if (err) {
+	/* What is not here has been noted. */
+	if (err && err != -ENOENT)
 		pm_options_note(options, "PERFMON_GROUP: %s", diag.text);
-	} else if (events) {
+	if (events) {
 		join(&options->events, ",", events);
 		join(&options->metrics, "; ", metrics);
 		options->events_auto = options->events_none = false;

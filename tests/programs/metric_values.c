@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static int mean_name(void *argument, const char *name, uint32_t *node)
 	int err;
 
 	if (metric && names->depth == 100)
-		return -40; /* ELOOP */
+		return pm_diag_set(&names->diag, -ELOOP, "too deep");
 	if (metric) {
 		names->depth++;
 		err = parse(names, metric->expression, node);
@@ -80,7 +80,7 @@ static int mean_name(void *argument, const char *name, uint32_t *node)
 	}
 	if (!PM_GROW(names->texts, names->count) ||
 	    asprintf(&names->texts[names->count], "'%s'", name) < 0)
-		return -12; /* ENOMEM */
+		return -ENOMEM;
 	names->count++;
 	return metric_tree_add(&names->tree, n, node);
 }
@@ -94,7 +94,7 @@ static const char *name_of(void *argument, uint32_t input)
 
 static int sink(void *argument, const char *text, size_t size)
 {
-	return fwrite(text, 1, size, argument) == size ? 0 : -5;
+	return fwrite(text, 1, size, argument) == size ? 0 : -EIO;
 }
 
 /* Calculates the formula TEXT as reports do. */
@@ -152,14 +152,58 @@ static void print_metric(const struct metric_definitions *all,
 	free(names.tree.nodes);
 }
 
+/* Parses EXPRESSION with some of its bytes changed, added or left out. */
+static void mutate(const struct metric_definitions *all, const char *expression,
+		   uint64_t *seed)
+{
+	static const char bytes[] = "()+-*/%|&^<>,#@\\:.?0aif else min(d_ratio(e9 ";
+	struct names names = {.all = all};
+	size_t length = strlen(expression);
+	char *text = malloc(2 * length + 2), *to = text;
+	uint32_t root;
+
+	for (size_t i = 0; i < length; i++) {
+		*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		if ((*seed >> 33) % 40 > 1)
+			*to++ = expression[i];
+		if (!((*seed >> 33) % 40))
+			*to++ = bytes[(*seed >> 40) % (sizeof(bytes) - 1)];
+	}
+	*to = '\0';
+	if (parse(&names, text, &root) && !names.diag.text[0])
+		printf("no message: %s\n", text);
+	for (uint32_t i = 0; i < names.count; i++)
+		free(names.texts[i]);
+	free(names.texts);
+	free(names.tree.nodes);
+	free(text);
+}
+
+/* Returns how many broken expressions have been parsed. */
+static unsigned int mutate_all(const struct metric_definitions *all, unsigned int rounds)
+{
+	uint64_t seed = 1;
+	unsigned int count = 0;
+
+	for (; rounds; rounds--)
+		for (size_t i = 0; i < all->count; i++, count++)
+			mutate(all, all->metrics[i].expression, &seed);
+	return count;
+}
+
 int main(int argc, char **argv)
 {
 	struct metric_definitions all = {.metrics = NULL};
 	struct pm_diag diag = {0};
-	int err = argc > 1 ? metric_file_read(&all, argv[1], &diag)
-			   : metric_perf_read(&all, false, &diag);
+	bool broken = argc > 1 && !strcmp(argv[1], "--mutate");
+	int err = argc > 1 && !broken ? metric_file_read(&all, argv[1], &diag)
+				      : metric_perf_read(&all, false, &diag);
 
-	for (size_t i = 0; !err && i < all.count; i++)
+	if (!err && broken) {
+		printf("%u broken expressions\n",
+		       mutate_all(&all, argc > 2 ? (unsigned int)atoi(argv[2]) : 1));
+	}
+	for (size_t i = 0; !err && !broken && i < all.count; i++)
 		print_metric(&all, &all.metrics[i]);
 	metric_definitions_free(&all);
 	if (err)
