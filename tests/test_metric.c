@@ -149,10 +149,19 @@ Test(metric, formulas_have_their_values)
 Test(metric, what_has_no_value_is_not_there)
 {
 	static const char *const rows[] = {
-		"a / zero",	   "zero / zero", "a / (b / zero)",
-		"a / (b - 2 * a)", "huge * huge", "huge * huge - huge * huge",
-		"min(a / zero, b)", "max(b, a / zero)", "a if b / zero else c",
-		"a / zero < b", "a % zero", "a & huge", "d_ratio(a / zero, zero)",
+		"a / zero",
+		"zero / zero",
+		"a / (b / zero)",
+		"a / (b - 2 * a)",
+		"huge * huge",
+		"huge * huge - huge * huge",
+		"min(a / zero, b)",
+		"max(b, a / zero)",
+		"a if b / zero else c",
+		"a / zero < b",
+		"a % zero",
+		"a & huge",
+		"d_ratio(a / zero, zero)",
 	};
 	double value = 42;
 

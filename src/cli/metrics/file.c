@@ -11,10 +11,11 @@
 #include "core/text/text.h"
 #include "core/kernel/files.h"
 
-enum member { NAME, EXPRESSION, SCALE_UNIT, MEMBERS };
+enum member { NAME, STANDARD, EXPRESSION, SCALE_UNIT, MEMBERS };
 
 static const char *const members[MEMBERS] = {
 	[NAME] = "MetricName",
+	[STANDARD] = "ArchStdEvent", /* Arm's: the name, where the other is missing */
 	[EXPRESSION] = "MetricExpr",
 	[SCALE_UNIT] = "ScaleUnit",
 };
@@ -46,9 +47,9 @@ static int take_object(struct metric_definitions *all, struct cli_json *j)
 		err = take_member(all, j, key, texts);
 		free(key);
 	}
-	if (!err && !j->bad && texts[NAME] && texts[EXPRESSION])
-		err = metric_definition_add(all, texts[NAME], texts[EXPRESSION],
-					    texts[SCALE_UNIT]);
+	if (!err && !j->bad && (texts[NAME] || texts[STANDARD]) && texts[EXPRESSION])
+		err = metric_definition_add(all, texts[NAME] ?: texts[STANDARD],
+					    texts[EXPRESSION], texts[SCALE_UNIT]);
 	for (int m = 0; m < MEMBERS; m++)
 		free(texts[m]);
 	return err;

@@ -2,7 +2,7 @@
 /*
  * Groups of events by name (FLOPS, MEM, ...): the metrics of each, and the events that
  * they need on a family of CPUs. tables/ has a file for each family, whose text is part of
- * the library. doc/groups.md has its form.
+ * the library. doc/metrics.md has its form.
  *
  * Must hold: a metric is only offered if each event of it can be opened here.
  */
