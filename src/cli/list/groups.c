@@ -6,33 +6,41 @@
 
 #include "cli/common/common.h"
 #include "core/named/named.h"
+#include "core/report/output/escape.h"
 #include "core/report/output/out.h"
+#include "core/report/output/row.h"
 
 /* "FLOPS  metric  events  yes", with tabs between. */
 static void put_line(struct pm_out *out, const struct pm_named_group *group,
 		     const struct pm_named_metric *metric, bool exact)
 {
-	pm_out_format(out, "%s\t%s\t%s\t%s\t%s\n", group->name, metric->name,
-		      metric->events ?: "",
-		      metric->missing ? "no"
-		      : exact	      ? "exact"
-				      : "yes",
-		      metric->why ?: "");
+	pm_out_plain(out, group->name, 0);
+	pm_out_text(out, "\t");
+	pm_out_plain(out, metric->name, 0);
+	pm_out_text(out, "\t");
+	pm_out_plain(out, metric->events ?: "", 0);
+	pm_out_text(out, metric->missing ? "\tno\t" : exact ? "\texact\t" : "\tyes\t");
+	pm_out_plain(out, metric->why ?: "", 0);
+	pm_out_text(out, "\n");
 }
 
 static void put_metric(struct pm_out *out, const struct pm_named_metric *metric)
 {
 	static const char indent[] = "      ";
-	size_t columns = cli_columns();
+	struct pm_row row = {.out = out, .blanks = 2};
 
-	pm_out_format(out, "  %s %-22s ", metric->missing ? "-" : "+", metric->name);
-	pm_out_plain(out, metric->events ?: "", 0);
-	pm_out_text(out, "\n");
+	pm_row_left(&row, metric->missing ? "-" : "+", 0, 2);
+	pm_row_left(&row, metric->name, 0, 24);
+	pm_row_left(&row, metric->events ?: "", 0, 0);
+	pm_row_end(&row);
 	if (!metric->missing)
 		return;
 	pm_out_text(out, cli_style(CLI_FAINT));
-	pm_out_fold(out, columns, sizeof(indent) - 1);
-	pm_out_format(out, "%swithout %s: ", indent, metric->missing);
+	pm_out_fold(out, cli_columns(), sizeof(indent) - 1);
+	pm_out_text(out, indent);
+	pm_out_text(out, "without ");
+	pm_out_plain(out, metric->missing, 0);
+	pm_out_text(out, ": ");
 	pm_out_plain(out, metric->why, 0);
 	pm_out_fold_end(out);
 	pm_out_text(out, cli_style(CLI_PLAIN));
@@ -42,9 +50,11 @@ static void put_metric(struct pm_out *out, const struct pm_named_metric *metric)
 static void put_group(struct pm_out *out, const struct pm_named_group *group)
 {
 	pm_out_text(out, cli_style(CLI_STRONG));
-	pm_out_format(out, "%s", group->name);
+	pm_out_plain(out, group->name, 0);
 	pm_out_text(out, cli_style(CLI_PLAIN));
-	pm_out_format(out, "  %s\n", group->question);
+	pm_out_text(out, "  ");
+	pm_out_plain(out, group->question, 0);
+	pm_out_text(out, "\n");
 	if (!group->count)
 		pm_out_text(out, "  - no event of this CPU is known to answer it\n");
 	for (uint32_t m = 0; m < group->count; m++)
@@ -63,9 +73,11 @@ static int put_groups(struct pm_out *out, bool exact)
 		cli_complain("list", "%s", diag.text);
 		return CLI_FAILED;
 	}
-	if (people)
-		pm_out_format(out, "%s%s (+ can be counted here, - cannot):\n\n",
-			      exact ? "With --exact: " : "", groups->family);
+	if (people) {
+		pm_out_plain(out, groups->family, 0);
+		pm_out_text(out,
+			    exact ? ":\n\n" : " (+ can be counted here, - cannot):\n\n");
+	}
 	for (uint32_t g = 0; g < groups->count; g++) {
 		if (people)
 			put_group(out, &groups->groups[g]);

@@ -40,8 +40,7 @@ struct metric_meaning {
 			double *value);
 };
 
-/* Adds a node, or a number if all operands that matter are numbers. Returns 0 or -ENOMEM.
- */
+/* Adds a node, or a number if its operands are numbers. Returns 0, -E2BIG or -ENOMEM. */
 int metric_tree_add(struct metric_tree *tree, struct metric_node node, uint32_t *number);
 
 /* Adds the tree of TEXT. *ROOT gets its number. Returns 0, or a negative errno with a

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include "core/report/output/escape.h"
+
 struct writer {
 	struct pm_out *out;
 	const struct metric_tree *tree;
@@ -98,7 +100,7 @@ static int put(struct writer *w, uint32_t number, int binds)
 	if (node->what == PM_STEP_NUMBER)
 		return put_number(w, node->number);
 	if (node->what == PM_STEP_INPUT) {
-		pm_out_text(w->out, w->name(w->argument, node->input));
+		pm_out_plain(w->out, w->name(w->argument, node->input), 0);
 		return 0;
 	}
 	if (brackets)

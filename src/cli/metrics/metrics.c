@@ -12,6 +12,7 @@
 #include "cli/metrics/expression.h"
 #include "cli/metrics/formula.h"
 #include "cli/metrics/machine.h"
+#include "core/report/output/escape.h"
 #include "core/text/grow.h"
 #include "core/text/text.h"
 
@@ -246,6 +247,10 @@ static int input_resolve(struct work *work, struct input *input, const char *met
 		err = err == -ENOMEM ? err : -ENOENT;
 		pm_diag_set(&work->diag, err, "no metric '%s' here, which needs '%s': %s",
 			    metric, input->perf_name, why.text);
+		if (!work->perf.all.encoding_count)
+			pm_diag_add(&work->diag,
+				    "; perf prints codes of events only where it finds "
+				    "counters of the CPU");
 	}
 	free(event.text);
 	free(event.name);
@@ -314,10 +319,22 @@ static void put_name(struct pm_out *out, const char *name)
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-%/";
 
-	if (pm_char_is_digit(*name) || strchr(".-%/", *name))
+	char copy[128];
+	size_t used = 0;
+
+	for (; *name && used < sizeof(copy) - 1; name++)
+		copy[used++] = strchr(allowed, *name) ? *name : '_';
+	copy[used] = '\0';
+	if (pm_char_is_digit(copy[0]) || strchr(".-%/", copy[0]))
 		pm_out_text(out, "m_");
-	for (; *name; name++)
-		pm_out_bytes(out, strchr(allowed, *name) ? name : "_", 1);
+	pm_out_plain(out, copy, 0);
+}
+
+static void put_unit(struct pm_out *out, const char *unit)
+{
+	pm_out_text(out, " [");
+	pm_out_plain(out, unit, 0);
+	pm_out_text(out, "]");
 }
 
 static int metric_put(struct work *work, const struct metric_definition *metric)
@@ -341,7 +358,7 @@ static int metric_put(struct work *work, const struct metric_definition *metric)
 	put_name(&out, metric->name);
 	/* A cell has room for so many. */
 	if (*unit && strlen(unit) <= 10 && !strpbrk(unit, "[]=;#"))
-		pm_out_format(&out, " [%s]", unit);
+		put_unit(&out, unit);
 	pm_out_text(&out, " = ");
 	err = metric_formula_put(&out, &work->tree, root, input_name, work);
 	err = err ?: pm_out_end(&out);

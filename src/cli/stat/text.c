@@ -146,35 +146,47 @@ static void each_row(const struct stat_result *result, struct pm_out *out, size_
 	}
 }
 
+/* Writes a line of a metric: its value, its place and name, and what is wrong with it. */
+static void put_metric(const struct stat_metric *metric, struct pm_out *out)
+{
+	char number[PM_CELL] = "-", name[2 * CELL], why[2 * CELL] = "";
+	struct pm_row line = {.out = out, .blanks = 2};
+
+	if (metric->known)
+		pm_cell_number(number, metric->value);
+	else if (metric->missing)
+		snprintf(number, sizeof(number), "%s", metric->status_name);
+	snprintf(name, sizeof(name), *metric->unit ? "%s [%s]" : "%s", metric->name,
+		 metric->unit);
+	if (metric->missing)
+		snprintf(why, sizeof(why), "without %s", metric->missing);
+	else if (metric->known && metric->status != STAT_COUNTED)
+		snprintf(why, sizeof(why), "%s", metric->status_name);
+	cli_style_row(&line, metric->known ? CLI_PLAIN : CLI_BAD);
+	pm_row_right(&line, number, 0, 17);
+	cli_style_row(&line, CLI_PLAIN);
+	line.blanks += 2;
+	if (*metric->group_name) {
+		pm_row_left(&line, metric->group_name, 0, 0);
+		line.blanks += 2;
+	}
+	pm_row_left(&line, name, 0, 0);
+	line.blanks += 2;
+	cli_style_row(&line, CLI_FAINT);
+	pm_row_left(&line, why, 0, 0);
+	cli_style_row(&line, CLI_PLAIN);
+	pm_row_end(&line);
+}
+
 /* The lines of metrics, below the events. */
 static void put_metrics(const struct stat_result *result, struct pm_out *out)
 {
 	struct stat_metric metric = {.next = 0};
-	char number[PM_CELL];
 
 	while (stat_metric_next(result, &metric)) {
 		if (metric.next == 1 && result->counting->events.count)
 			pm_out_text(out, "\n");
-		if (metric.known)
-			pm_cell_number(number, metric.value);
-		else
-			strcpy(number, metric.missing ? metric.status_name : "-");
-		pm_out_format(out, "  %17s  ", number);
-		if (*metric.group_name)
-			pm_out_format(out, "%s  ", metric.group_name);
-		pm_out_plain(out, metric.name, 0);
-		if (*metric.unit) {
-			pm_out_text(out, " [");
-			pm_out_plain(out, metric.unit, 0);
-			pm_out_text(out, "]");
-		}
-		if (metric.known && metric.status != STAT_COUNTED)
-			pm_out_format(out, "  (%s)", metric.status_name);
-		if (metric.missing) {
-			pm_out_text(out, "  without ");
-			pm_out_plain(out, metric.missing, 0);
-		}
-		pm_out_text(out, "\n");
+		put_metric(&metric, out);
 	}
 }
 

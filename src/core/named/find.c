@@ -69,7 +69,7 @@ static bool has_item(const char *list, const char *item)
 	return false;
 }
 
-/* Adds the items of ITEMS that *TO does not have, or ITEMS as one. */
+/* Adds ITEM unless *TO has it. */
 static void put_item(struct text *to, const char *item)
 {
 	if (has_item(to->at, item))
@@ -304,7 +304,7 @@ static bool is_named(const char *names, struct pm_slice name)
 	while (rest.at) {
 		struct pm_slice item = pm_slice_trim(pm_slice_cut(rest, ',', &rest));
 
-		if (item.length == name.length && pm_slice_starts(item, "") &&
+		if (item.length == name.length &&
 		    !strncasecmp(item.at, name.at, name.length))
 			return true;
 	}

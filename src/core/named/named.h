@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/events/events.h"
 #include "core/text/diag.h"
 #include "core/topology/topology.h"
 
@@ -66,7 +67,6 @@ int pm_named_join(const struct pm_named_groups *groups, char **events, char **me
 /* Tries to open EVENT on the calling thread. An event that is counted for CPUs, or in a
  * group alone, is left to whoever counts it. Returns 0, or a negative errno with a
  * message. */
-struct pm_event;
 int pm_named_try(const struct pm_event *event, struct pm_diag *diag);
 
 #endif
