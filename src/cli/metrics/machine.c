@@ -29,7 +29,9 @@ static double packages(const struct pm_topology *machine)
 /* A machine whose packages have one die each has no level of dies. */
 static double dies(const struct pm_topology *machine)
 {
-	return count_of(machine, PM_LEVEL_DIE) ?: packages(machine);
+	double count = count_of(machine, PM_LEVEL_DIE);
+
+	return count > 0 ? count : packages(machine);
 }
 
 static double cores(const struct pm_topology *machine)
@@ -135,9 +137,9 @@ static int value_of(const struct pm_topology *machine, const char *name, bool cp
 		if (strcasecmp(name, words[i].name) != 0)
 			continue;
 		*value = words[i].value(machine);
-		return *value ? 0
-			      : pm_diag_set(diag, -ENODATA,
-					    "this machine does not say its %s", name);
+		return *value > 0 ? 0
+				  : pm_diag_set(diag, -ENODATA,
+						"this machine does not say its %s", name);
 	}
 	return pm_diag_set(diag, -EINVAL, "'%s' is not a known literal of perf",
 			   pm_slice_quote(pm_slice_of(name)).text);
