@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/common/json_read.h"
+#include "cli/common/common.h"
 #include "cli/metrics/definition.h"
 #include "core/text/text.h"
 #include "core/kernel/files.h"
