@@ -411,7 +411,7 @@ int cli_run(int argc, char **argv)
 	}
 	wish.events = events ?: getenv("PERFMON_EVENTS");
 	wish.groups = wish.groups ?: getenv("PERFMON_GROUP");
-	wish.most = PERFMON_PROFILE_COUNTERS_MAX;
+	wish.most = passes ? 0 : PERFMON_PROFILE_COUNTERS_MAX;
 	wish.exact = run.exact;
 	status = named_set(&wish, &named);
 	events = named.events ?: events;
