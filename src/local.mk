@@ -56,7 +56,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/kernel/lock.h src/core/kernel/locks.c src/core/kernel/locks.h src/core/kernel/machine_id.c src/core/kernel/machine_id.h \
 	src/core/settings/job.c src/core/settings/job.h src/core/api/message.h src/core/settings/options.c src/core/settings/options.h src/core/settings/options_paths.c \
 	src/core/settings/options_filters.c src/core/settings/options_filters.h \
-	src/core/settings/options_paths.h src/core/profile/pairs.c \
+	src/core/settings/options_paths.h src/core/profile/pairs.c src/core/profile/steps.c \
 	src/core/profile/pairs.h src/core/kernel/process_maps.c src/core/kernel/process_maps.h src/core/kernel/stack.c \
 	src/core/kernel/stack.h src/core/kernel/standard.c src/core/kernel/standard.h src/core/text/statistics.c \
 	src/core/text/statistics.h src/core/text/text.c src/core/text/text.h src/core/settings/run_note.c src/core/settings/run_note.h \
@@ -130,7 +130,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/run_note.c src/core/regions/run_note.h \
 	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \
 	src/core/regions/setup.c src/core/regions/setup.h src/core/regions/slow.c src/core/regions/slow.h \
-	src/core/regions/stale.c src/core/regions/stale.h src/core/regions/stride.c src/core/regions/stride.h \
+	src/core/regions/stale.c src/core/regions/stale.h src/core/regions/steps.c src/core/regions/steps.h src/core/regions/stride.c src/core/regions/stride.h \
 	src/core/regions/state.c src/core/regions/state.h src/core/regions/task.c src/core/regions/tasks.c \
 	src/core/regions/tasks.h src/core/regions/team.c src/core/regions/thread.c \
 	src/core/regions/thread.h src/core/regions/unmatched.c src/core/regions/unmatched.h \

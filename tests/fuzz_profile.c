@@ -224,6 +224,7 @@ static void add_real(const char *path)
 	if (!child) {
 		setenv("PERFMON_PROFILE", path, 1);
 		setenv("PERFMON_OUTPUT", "none", 1);
+		setenv("PERFMON_STEPS", "*", 1);
 		visit("first");
 		perfmon_region_begin_name("outer");
 		visit("inner");

@@ -30,6 +30,7 @@ static void clear(void)
 		"PERFMON_SKIP",
 		"PERFMON_DEPTH",
 		"PERFMON_MIN_MEAN",
+		"PERFMON_STEPS",
 		"PERFMON_ARM",
 		"PERFMON_FENCE",
 		"PERFMON_ARGUMENTS",

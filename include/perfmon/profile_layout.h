@@ -26,6 +26,8 @@
  *   node.sequence               the thread                  see struct perfmon_profile_node
  *   node.entered                the thread                  relaxed, outside the sequence
  *   stride.skipped              the thread                  relaxed, outside the sequence
+ *   steps.count                 the thread                  acquire: marks below are whole
+ *   steps.flags                 the thread                  acquire: all its marks are there
  *   everything else             written before the record   covered by the acquires above
  *                               or node is published
  */
@@ -75,7 +77,8 @@ enum perfmon_profile_type {
 	PERFMON_PROFILE_TYPE_ARGUMENTS = 11,
 	PERFMON_PROFILE_TYPE_RUN_NOTE = 13,
 	PERFMON_PROFILE_TYPE_JOINED = 14,
-	PERFMON_PROFILE_TYPE_PACKAGES = 15
+	PERFMON_PROFILE_TYPE_PACKAGES = 15,
+	PERFMON_PROFILE_TYPE_STEPS = 16
 };
 
 /* Leads every record. */
@@ -492,6 +495,66 @@ struct perfmon_profile_stride {
 			  * the stride that follows the first visits */
 	double time_cubes;		       /* sum of cubes of ticks */
 	PERFMON_PROFILE_TAIL_(double cubes[];) /* likewise of counts, one per counter */
+};
+
+/*
+ * What a node's sums were when a visit began, by the fields of the same names. The difference of two
+ * marks is what the visits between them have.
+ */
+struct perfmon_profile_mark {
+	uint64_t ticks; /* when it was made */
+	uint64_t sequence;
+	uint64_t entered; /* without the visit that begins */
+	uint64_t time_ticks;
+	uint64_t time_squares;
+	uint64_t time_squares_high;
+	uint64_t time_max;
+	uint64_t off_cpu_ns;
+	uint32_t fallback_reads;
+	uint32_t retries;
+	uint32_t migrations;
+	uint32_t mismatched_ends;
+	uint32_t dropped_counts;
+	uint32_t defects;
+	/* One per counter of the thread's plan. */
+	PERFMON_PROFILE_TAIL_(struct {
+		uint64_t sum;
+		uint64_t lost_ns;
+	} count[];)
+};
+
+/* So many paths of a profile have steps, in so many parts with so many marks each. */
+#define PERFMON_PROFILE_STEPS_MAX 256
+#define PERFMON_PROFILE_PARTS_MAX 64
+#define PERFMON_PROFILE_MARKS_MAX 128
+
+/* In flags of struct perfmon_profile_steps: the thread has ended, and the last mark was made then. */
+#define PERFMON_PROFILE_STEPS_ENDED 1u
+
+/*
+ * Steps: the marks of one path in the thread that was the first to visit it (PERFMON_STEPS). Part N, from
+ * 0, has a mark before each visit that is 2^N behind the last one; a part that is full is followed by
+ * the next. Behind the marks of a thread that has not ended come the sums of its node.
+ */
+struct perfmon_profile_steps {
+	struct perfmon_profile_record record;
+	uint64_t thread;   /* offset of the thread's record, which it has until it ends */
+	uint32_t node;	   /* number of the thread's node, likewise */
+	uint32_t series;   /* the same in all parts: 1 to PERFMON_PROFILE_STEPS_MAX */
+	uint32_t part;	   /* from 0 */
+	uint32_t flags;	   /* PERFMON_PROFILE_STEPS_ENDED */
+	uint32_t count;	   /* marks */
+	uint32_t capacity; /* for marks */
+	uint32_t mark_size;  /* bytes from one mark to the next */
+	uint32_t depth;	     /* regions of the path: at most PERFMON_PROFILE_DEPTH_MAX */
+	uint32_t generation; /* of the thread's plan */
+	uint32_t counters;
+	uint32_t tid;
+	uint32_t reserved;
+	char name[16];				      /* the thread's */
+	int32_t status[PERFMON_PROFILE_COUNTERS_MAX]; /* the thread's */
+	/* The path from the top, in a multiple of 8 bytes; behind it the marks. */
+	PERFMON_PROFILE_TAIL_(uint32_t region[];)
 };
 
 struct perfmon_profile_nodes {

@@ -348,7 +348,7 @@ FORM void end_strided(struct perfmon_region *region)
 }
 
 /*
- * BEGIN and END where filters leave visits out. A region that is left out by its name has the key
+ * BEGIN and END where filters leave visits out, or visits have steps. A region that is left out by its name has the key
  * PM_KEY_LEFT_OUT, and the visit around it counts its open visits. A path that is left out has no
  * node: its visit, and what begins in that, is kept as visits below the deepest level are, with the
  * stack closed. All other visits go on in the form that they would have without filters.
@@ -419,13 +419,13 @@ FORM NOINLINE void begin_resynced(struct perfmon_region *region)
 	begin_filtered(region);
 }
 
-/* Looks at how long the visits of ENTRY's path are. The stack is closed, at FRAME. */
+/* Looks at the visits of ENTRY's path. The stack is closed, at FRAME. */
 FORM NOINLINE void begin_looked(struct perfmon_region *region, struct pm_frame *frame,
 				struct pm_path_entry *entry)
 {
 	const struct perfmon_profile_node *node;
 
-	SLOW(filter_look)(entry);
+	SLOW(path_look)(entry, frame);
 	node = entry->node;
 	SIGNAL_FENCE();
 	pm_thread_block->top = frame;
@@ -473,7 +473,8 @@ FORM void begin_filtered(struct perfmon_region *region)
 		left_out_begin(block, frame, entry, region_key);
 		return;
 	}
-	if (entry && unlikely(pm_region_filter_is_due(entry))) {
+	if (entry &&
+	    unlikely(pm_region_step_is_due(entry) || pm_region_filter_is_due(entry))) {
 		begin_looked(region, frame, entry);
 		return;
 	}

@@ -6,6 +6,8 @@
 
 struct pm_region_general pm_region_general;
 
+uint64_t pm_region_step_due[PERFMON_PROFILE_STEPS_MAX + 1] = {UINT64_MAX};
+
 struct pm_region_calls pm_region_ordinary = {begin_first, end_first};
 
 PM_REGION_EXPORT void (*perfmon_region_begin_armed)(struct perfmon_region *) =

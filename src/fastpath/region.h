@@ -59,7 +59,7 @@ struct pm_region_general {
 	int special;   /* any of these is set, or regions have been disarmed */
 	/* counts arm and disarm; frames of an older generation are stale */
 	uint64_t generation;
-	int filters; /* visits are left out; it is never reset */
+	int filters; /* visits are left out, or have steps; it is never reset */
 	int looks;   /* those of paths that turn out too short, too */
 };
 extern struct pm_region_general pm_region_general __attribute__((visibility("hidden")));
@@ -113,9 +113,9 @@ PM_SLOW(void, stride_look, struct pm_thread_block *block,
  * frames below FRAME and returns the new top of the stack. */
 PM_SLOW(struct pm_frame *, resync, struct pm_thread_block *block, struct pm_frame *frame);
 
-/* ENTRY's path is due for a look at how long its visits are. Its node is NULL from then on if
- * they are left out. */
-PM_SLOW(void, filter_look, struct pm_path_entry *entry);
+/* The path of ENTRY, whose next visit will be at FRAME, is due for a mark of its steps, or for a look at
+ * how long its visits are. Its node is NULL from then on if they are left out. */
+PM_SLOW(void, path_look, struct pm_path_entry *entry, struct pm_frame *frame);
 
 /* Adds to NODE what a stride makes of a visit of TICKS and the counters' DIFFERENCE. */
 PM_SLOW(void, stride_add, const struct pm_thread_block *block,
@@ -140,6 +140,17 @@ pm_region_stride_is_due(const struct pm_thread_block *block,
 
 	PM_ADD(stride->until, UINT64_C(-1));
 	return !stride->until;
+}
+
+/* After how many visits of a path with steps the next mark is due, by pm_path_entry.steps; only the thread
+ * that has the path's marks writes it. The first belongs to paths without steps. */
+extern uint64_t pm_region_step_due[PERFMON_PROFILE_STEPS_MAX + 1]
+	__attribute__((visibility("hidden")));
+
+static inline __attribute__((always_inline)) int
+pm_region_step_is_due(const struct pm_path_entry *entry)
+{
+	return entry->node->entered >= pm_region_step_due[entry->steps];
 }
 
 /* So many visits of a path are measured before the first look, and between later ones. */

@@ -17,7 +17,7 @@
 	keep_own pm_kept_end_stale, pm_region_end_stale
 	keep_own pm_kept_stride_add, pm_region_stride_add
 	keep_own pm_kept_stride_look, pm_region_stride_look
-	keep_own pm_kept_filter_look, pm_region_filter_look
+	keep_own pm_kept_path_look, pm_region_path_look
 	keep_own pm_kept_resync, pm_region_resync
 	keep_own pm_kept_monotonic, pm_region_monotonic
 	keep pm_kept_replaced, pm_region_monotonic

@@ -89,7 +89,8 @@ struct pm_path_entry {
 	uint64_t path_key;		   /* the node's, for its own children */
 	uint32_t
 		number; /* the node's; or why it is left out: enum perfmon_profile_left_out */
-	uint32_t depth;
+	uint32_t
+		steps; /* where pm_region_step_due has the next mark of its steps; 0: none */
 };
 
 /* An adopted path, by its token, and one that was handed on. */

@@ -8,7 +8,7 @@
 /*
  * pm_snapshot_pack() - writes S as a profile (perfmon/profile_layout.h). From this,
  * pm_snapshot_take() makes the same snapshot, its problem included, except for the state
- * of the writer. The caller frees the *SIZE bytes at *OUT with free(). Returns 0 or
+ * of the writer and the steps. The caller frees the *SIZE bytes at *OUT with free(). Returns 0 or
  * -ENOMEM.
  */
 int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size);

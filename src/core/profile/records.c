@@ -125,6 +125,9 @@ int pm_walk_find(struct pm_walk *walk)
 		case PERFMON_PROFILE_TYPE_RUN_NOTE:
 			err = list_add(&walk->run_notes, at);
 			break;
+		case PERFMON_PROFILE_TYPE_STEPS:
+			err = list_add(&walk->steps, at);
+			break;
 		case PERFMON_PROFILE_TYPE_MACHINE:
 			if (!walk->machine)
 				walk->machine = at;
@@ -312,6 +315,16 @@ static bool same_event(const struct perfmon_profile_counter *a,
 	       !memcmp(&a->scale, &b->scale, sizeof(a->scale));
 }
 
+/* Reports have values of steps as they have of paths. */
+static uint64_t count_steps(const struct pm_snapshot *s)
+{
+	uint64_t steps = 0;
+
+	for (uint32_t i = 0; i < s->steps_count; i++)
+		steps += s->steps[i].count;
+	return steps;
+}
+
 /* Adds the paths of the COUNT threads at THREADS to PAIRS. */
 static int add_paths(struct pm_pairs *pairs, const struct pm_snapshot_thread *threads,
 		     uint32_t count)
@@ -339,14 +352,14 @@ static int add_paths(struct pm_pairs *pairs, const struct pm_snapshot_thread *th
 	return err;
 }
 
-/* Counts the different paths of all threads of S. */
+/* Counts the different paths of all threads of S, and the steps. */
 static int count_paths(const struct pm_snapshot *s, uint64_t *paths)
 {
 	struct pm_pairs pairs = {0};
 	int err = add_paths(&pairs, s->threads, s->thread_count)
 			  ?: add_paths(&pairs, s->joined, s->joined_count);
 
-	*paths = pairs.count;
+	*paths = pairs.count + count_steps(s);
 	pm_pairs_free(&pairs);
 	return err;
 }
@@ -442,7 +455,7 @@ static int take_plans(struct pm_walk *walk, struct events *events)
 int pm_walk_plans(struct pm_walk *walk)
 {
 	const struct pm_snapshot *s = walk->s;
-	uint64_t nodes = 0;
+	uint64_t nodes = count_steps(s);
 	struct events *events = calloc(1, sizeof(*events));
 	int err = events ? 0 : -ENOMEM;
 

@@ -29,6 +29,7 @@ struct pm_snapshot_thread {
 	struct perfmon_profile_thread record;
 	const struct pm_snapshot_plan *plan; /* NULL: no counter is known */
 	uint32_t node_count;		     /* nodes copied */
+	uint64_t at;			     /* offset of its record in the profile */
 	size_t node_size;     /* in the snapshot; the profile's may be larger */
 	unsigned char *nodes; /* node number n (from 1) at (n - 1) * node_size */
 	uint32_t torn;	      /* nodes with PM_SNAPSHOT_TORN */
@@ -41,6 +42,25 @@ enum pm_snapshot_writer {
 	PM_WRITER_PACKED, /* it ran, and packed its profile: perfmon_merge_pack() */
 	PM_WRITER_ENDED,  /* by exit(), or by return from main() */
 	PM_WRITER_GONE	  /* killed, or ended by abort(), _exit(), exec() and the like */
+};
+
+/* A step of a path: one visit, or some in a row (PERFMON_STEPS). */
+struct pm_snapshot_step {
+	uint64_t first, last; /* which visits, from 1 */
+	uint64_t begin_ticks;
+	uint64_t
+		longest; /* ticks of the longest, where it is longer than all before; 0: not known */
+};
+
+/* The steps of a path in one thread. */
+struct pm_snapshot_steps {
+	/* Its nodes from number 2 on are the steps: what these visits have. Extremes and histograms are not
+	 * known of steps of several visits. */
+	struct pm_snapshot_thread thread;
+	uint32_t count;
+	struct pm_snapshot_step *step; /* of the nodes from number 2 on */
+	uint32_t depth;
+	uint32_t *path; /* regions from the top */
 };
 
 /* ENDs of a region without a BEGIN inside the regions of PLACE. */
@@ -84,6 +104,8 @@ struct pm_snapshot {
 	/* Sums of threads of other runs, whose counts stand beside the values of THREADS. */
 	uint32_t joined_count;
 	struct pm_snapshot_thread *joined;
+	uint32_t steps_count;		    /* paths that have steps */
+	struct pm_snapshot_steps *steps;
 	uint32_t walks;	   /* over all of it, until no thread ended meanwhile */
 	uint64_t looks;	   /* reads of nodes, in the last walk */
 	bool partial;	   /* data is missing, or a node is torn */

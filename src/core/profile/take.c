@@ -83,7 +83,7 @@ static int take_all(struct pm_walk *walk)
 {
 	/* Names and plans are older than the nodes that refer to them: they are found last. */
 	int err = pm_walk_find(walk) ?: pm_walk_threads(walk) ?: pm_walk_find(walk)
-		  ?: pm_walk_regions(walk) ?: pm_walk_plans(walk);
+		  ?: pm_walk_regions(walk) ?: pm_walk_steps(walk) ?: pm_walk_plans(walk);
 
 	err = err ?: pm_walk_thread_plans(walk->s);
 	if (!err)
@@ -139,6 +139,7 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	free(walk.threads.at);
 	free(walk.joined.at);
 	free(walk.nodes.at);
+	free(walk.steps.at);
 	if (err)
 		pm_snapshot_free(walk.s);
 	else
@@ -282,6 +283,12 @@ void pm_snapshot_free(struct pm_snapshot *s)
 		free(s->threads[i].nodes);
 	for (uint32_t i = 0; i < s->joined_count; i++)
 		free(s->joined[i].nodes);
+	for (uint32_t i = 0; i < s->steps_count; i++) {
+		free(s->steps[i].thread.nodes);
+		free(s->steps[i].step);
+		free(s->steps[i].path);
+	}
+	free(s->steps);
 	free(s->arguments);
 	free(s->run_notes);
 	free(s->regions);

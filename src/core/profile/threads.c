@@ -297,6 +297,8 @@ int pm_walk_thread_plans(struct pm_snapshot *s)
 		s->threads[t].plan = plan_of(s, order, &s->threads[t].record);
 	for (uint32_t t = 0; t < s->joined_count; t++)
 		s->joined[t].plan = plan_of(s, order, &s->joined[t].record);
+	for (uint32_t i = 0; i < s->steps_count; i++)
+		s->steps[i].thread.plan = plan_of(s, order, &s->steps[i].thread.record);
 	free(order);
 	return 0;
 }
@@ -316,6 +318,7 @@ static int take_threads(struct pm_walk *walk, const struct pm_walk_list *list,
 		memset(thread, 0, sizeof(*thread));
 		if (!take_thread_record(walk, thread, list->at[i]))
 			continue;
+		thread->at = list->at[i];
 		++*count;
 		err = take_nodes(walk, thread, list->at[i]);
 		if (err)

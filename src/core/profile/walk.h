@@ -26,7 +26,7 @@ struct pm_walk {
 	uint64_t next;			     /* the first byte not yet read */
 	bool blocked; /* by a bad record: later ones cannot be found */
 	struct pm_walk_list regions, notes, plans, threads, joined, nodes, unmatched,
-		totals, run_notes;
+		totals, run_notes, steps;
 	uint64_t machine, arguments, packages; /* offset of its first record, or 0 */
 	struct pm_snapshot *s;
 };
@@ -91,7 +91,7 @@ bool pm_walk_has(const struct pm_walk_list *list, uint64_t at);
 uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at);
 
 /*
- * Returns how many different events a snapshot of SIZE bytes with PATHS may have; the
+ * Returns how many different events a snapshot of SIZE bytes with PATHS and steps may have; the
  * events of one plan are always allowed. Reports have a value for each event in each
  * path. An event takes 24 bytes of a node, so a program that counts all events in all
  * paths stays below the limit. A forged profile may have many paths and unrelated events:
@@ -118,8 +118,10 @@ void pm_walk_packages(struct pm_walk *walk);
 int pm_walk_arguments(struct pm_walk *walk);
 int pm_walk_run_notes(struct pm_walk *walk);
 int pm_walk_threads(struct pm_walk *walk);
+/* Needs the threads and the regions. */
+int pm_walk_steps(struct pm_walk *walk);
 
-/* Sets each thread's plan to the one of its generation. */
+/* Sets the plan of each thread, and of the steps, to the one of its generation. */
 int pm_walk_thread_plans(struct pm_snapshot *s);
 
 /* Sets how long a tick of S is, from its header. */

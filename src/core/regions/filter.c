@@ -13,6 +13,7 @@
 #include "core/regions/exclude.h"
 #include "core/regions/paths.h"
 #include "core/regions/state.h"
+#include "core/regions/steps.h"
 #include "core/regions/thread.h"
 #include "fastpath/fastpath.h"
 
@@ -21,7 +22,8 @@ _Static_assert(PM_DEPTH_MAX == PERFMON_PROFILE_DEPTH_MAX,
 
 void pm_filter_begin(void)
 {
-	pm_region_general.filters = pm_options_filter(&pm_regions.options);
+	pm_region_general.filters =
+		pm_options_filter(&pm_regions.options) || pm_regions.options.steps;
 	/* The looks would be at times that differ from run to run. */
 	pm_region_general.looks =
 		pm_regions.options.min_mean_ns > 0 && !pm_exclude_is_exact();
@@ -71,7 +73,7 @@ static void mark_from(const struct perfmon_profile_thread *record, uint32_t numb
 	}
 }
 
-void pm_region_filter_look(struct pm_path_entry *entry)
+static void look(struct pm_path_entry *entry)
 {
 	struct perfmon_profile_node *node = entry->node;
 	uint64_t visits = node->sequence / 2;
@@ -88,4 +90,12 @@ void pm_region_filter_look(struct pm_path_entry *entry)
 	mark_from(pm_thread_block->thread->record, entry->number);
 	entry->number = PERFMON_PROFILE_LEFT_OUT_MEAN;
 	entry->node = NULL;
+}
+
+void pm_region_path_look(struct pm_path_entry *entry, struct pm_frame *frame)
+{
+	if (pm_region_step_is_due(entry))
+		pm_steps_mark(entry, frame);
+	if (pm_region_filter_is_due(entry))
+		look(entry);
 }

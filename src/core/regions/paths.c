@@ -222,7 +222,7 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 		entry = free_entry(block->entries, block->entry_shift, key);
 		entry->node = node;
 		entry->number = number;
-		entry->depth = depth;
+		entry->steps = 0;
 		entry->path_key = depth < PERFMON_PROFILE_DEPTH_MAX ? PM_PATH_KEY(number)
 								    : PM_PATH_KEY_BARREN;
 		enter(block, entry, key);

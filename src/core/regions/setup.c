@@ -25,6 +25,7 @@
 #include "core/regions/registry.h"
 #include "core/regions/run_note.h"
 #include "core/regions/state.h"
+#include "core/regions/steps.h"
 #include "core/regions/tasks.h"
 #include "core/regions/thread.h"
 #include "core/regions/unmatched.h"
@@ -273,6 +274,7 @@ static void in_child(bool prepared)
 	pm_package_forget();
 	pm_unmatched_forget();
 	pm_recycle_forget();
+	pm_steps_forget();
 	pm_tasks_forget();
 	pm_regions.plan.record = NULL;
 	if (pm_regions.phase == PM_REGIONS_READY)

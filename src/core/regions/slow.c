@@ -38,6 +38,7 @@
 #include "core/regions/registry.h"
 #include "core/regions/setup.h"
 #include "core/regions/state.h"
+#include "core/regions/steps.h"
 #include "core/regions/stride.h"
 #include "core/regions/thread.h"
 #include "core/regions/unmatched.h"
@@ -372,12 +373,12 @@ static bool is_left_out(uint32_t depth)
 	       pm_regions.options.depth < PERFMON_PROFILE_DEPTH_MAX;
 }
 
-/* More room, and a new stride, need the lock. */
+/* More room, a new stride, and steps need the lock. */
 uint64_t *pm_slow_add_path(struct pm_thread_block *block, const struct pm_frame *parent,
 			   uint64_t region_key, uint32_t depth)
 {
 	struct pm_thread *thread = block->thread;
-	bool shared = pm_region_general.stride ||
+	bool shared = pm_region_general.stride || pm_regions.options.steps ||
 		      pm_thread_grows(thread, parent->path_key + region_key);
 	struct pm_path_entry *entry = NULL;
 	struct pm_still still;
@@ -396,6 +397,8 @@ uint64_t *pm_slow_add_path(struct pm_thread_block *block, const struct pm_frame 
 	if (entry && entry->node && pm_region_general.stride)
 		stride_begin(pm_node_stride(entry->node, block->columns),
 			     pm_region_id(region_key));
+	if (entry && entry->node && pm_regions.options.steps)
+		pm_steps_add(thread, entry);
 	if (shared) {
 		if (free)
 			pm_regions_release();

@@ -16,6 +16,7 @@
 #include "core/regions/paths.h"
 #include "core/regions/recycle.h"
 #include "core/regions/state.h"
+#include "core/regions/steps.h"
 #include "fastpath/fastpath.h"
 
 #define ENTRIES_FIRST_LOG2 5 /* for 16 paths */
@@ -385,6 +386,7 @@ static void leave(void *unused)
 	record = thread->record;
 	times_ended++;
 	pm_package_leave(thread);
+	pm_steps_end(thread);
 	pm_aggregate_thread(thread, may_have_moved(thread));
 	/* This comes first: a child that is forked meanwhile still finds the descriptors
 	 * and closes its own. */

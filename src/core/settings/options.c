@@ -305,6 +305,7 @@ void pm_options_free(struct pm_options *options)
 	free(options->strides);
 	free(options->only);
 	free(options->skip);
+	free(options->steps);
 	free(options->output_path);
 	free(options->output_whole);
 	free(options->profile_path);

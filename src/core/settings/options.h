@@ -25,6 +25,7 @@
  *   PERFMON_SKIP     the same of regions that are left out
  *   PERFMON_DEPTH    1 to 256: regions that are nested deeper are left out
  *   PERFMON_MIN_MEAN a time ("500ns"): paths whose visits turn out shorter are left out
+ *   PERFMON_STEPS    patterns with * and ? ("," between): of regions whose visits are kept by steps
  *   PERFMON_ARGUMENTS  1 (default) or 0: the profile has the program's arguments
  *   PERFMON_NOTE     KEY=VALUE, ";" or lines between: what the profile says of the run
  *   PERFMON_DEBUG    0 (default) or 1
@@ -117,6 +118,7 @@ struct pm_options {
 	char *only, *skip;  /* lists of patterns; NULL: none */
 	uint32_t depth;	    /* PM_DEPTH_MAX: all levels */
 	double min_mean_ns; /* 0: none */
+	char *steps;	    /* a list of patterns; NULL: none */
 	bool subtract_bias;
 	uint32_t top;	       /* paths that text shows; 0: all */
 	char *run_notes;       /* the text, for pm_run_note_next(); NULL: none */
@@ -160,6 +162,9 @@ uint32_t pm_options_stride(const struct pm_options *options, const char *name);
 
 /* Returns whether the region called NAME is left out. Calls no malloc. */
 bool pm_options_leave_out(const struct pm_options *options, const char *name);
+
+/* Returns whether the visits of the region called NAME are kept by steps. Calls no malloc. */
+bool pm_options_has_steps(const struct pm_options *options, const char *name);
 
 /* Returns whether OPTIONS leave any visit out. */
 bool pm_options_filter(const struct pm_options *options);

@@ -71,6 +71,19 @@ static void min_mean_read(struct pm_options *options)
 			PM_QUOTED, value);
 }
 
+/* Between two marks of a step all visits have to be measured. */
+static void steps_read(struct pm_options *options, int *err)
+{
+	options->steps = list_read(options, "PERFMON_STEPS", err);
+	if (!options->steps || (!options->stride_count && options->stride_auto <= 0))
+		return;
+	pm_options_note(options,
+			"PERFMON_STEPS cannot be combined with PERFMON_STRIDE, "
+			"which does not measure every visit: steps are not kept");
+	free(options->steps);
+	options->steps = NULL;
+}
+
 void pm_options_read_filters(struct pm_options *options, int *err)
 {
 	options->only = list_read(options, "PERFMON_ONLY", err);
@@ -78,6 +91,7 @@ void pm_options_read_filters(struct pm_options *options, int *err)
 	options->depth = (uint32_t)pm_variable_bounded(options, "PERFMON_DEPTH", 1,
 						       PM_DEPTH_MAX, PM_DEPTH_MAX);
 	min_mean_read(options);
+	steps_read(options, err);
 }
 
 static bool is_in(const char *list, const char *name)
@@ -94,6 +108,11 @@ bool pm_options_leave_out(const struct pm_options *options, const char *name)
 {
 	return (options->only && !is_in(options->only, name)) ||
 	       (options->skip && is_in(options->skip, name));
+}
+
+bool pm_options_has_steps(const struct pm_options *options, const char *name)
+{
+	return options->steps && is_in(options->steps, name);
 }
 
 bool pm_options_filter(const struct pm_options *options)
