@@ -232,7 +232,7 @@ CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_
 CRITERION_TESTS += tests/test_regions tests/test_pair tests/test_region_access tests/test_region_fork \
 	tests/test_region_less tests/test_region_programs tests/test_region_signals \
 	tests/test_region_levels tests/test_region_threads tests/test_region_truth \
-	tests/test_filters tests/test_overlap tests/test_quantity tests/test_short_threads tests/test_task tests/test_team \
+	tests/test_filters tests/test_steps tests/test_overlap tests/test_quantity tests/test_short_threads tests/test_task tests/test_team \
 	tests/test_packages
 CRITERION_TESTS += tests/test_locks tests/test_region_limits
 CRITERION_TESTS += tests/test_topdown
@@ -568,6 +568,9 @@ tests_test_quantity_LDADD = $(TEST_LIBS)
 tests_test_filters_SOURCES = tests/test_filters.c tests/region_probe.h
 tests_test_filters_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_filters_LDADD = $(TEST_LIBS)
+tests_test_steps_SOURCES = tests/test_steps.c tests/region_probe.h tests/report_text.h
+tests_test_steps_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_steps_LDADD = $(TEST_LIBS)
 tests_test_short_threads_SOURCES = tests/test_short_threads.c tests/region_probe.h
 tests_test_short_threads_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_short_threads_LDADD = $(TEST_LIBS)

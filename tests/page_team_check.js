@@ -40,6 +40,15 @@
 	const mean = parseFloat($("threads").querySelector(".mean").style.left);
 	test("which is where it should be",
 		Math.abs(mean - 100 * node.time_ns / 3 / (node.thread_max_ticks * part.tick_ns)) < .01, true);
+	const columns = () => [...$("steps").querySelectorAll(".steps div")].map(column => parseFloat(column.style.height));
+	test("there are no steps of a path that keeps none", columns(), []);
+	choose("smooth");
+	const kept = report.steps[0].steps.filter(step => step.visits && step.time_ns > 0);
+	const means = kept.map(step => step.time_ns / step.visits), longest = Math.max(...means);
+	test("a column for each step, as high as it took", columns().length > 0 && columns().length === means.length &&
+		columns().every((height, i) => Math.abs(height - 100 * means[i] / longest) < .01), true);
+	test("and the highest is named", $("steps").textContent.includes(
+		"The highest is visit " + kept[means.indexOf(longest)].first + ": "), true);
 	test("no error was reported", caught, []);
 	const pre = document.createElement("pre");
 	pre.id = "results";

@@ -172,7 +172,7 @@ try "the browser had results of many paths" grep -q "^ok - many paths: no error 
 # Threads that follow one.
 make_team() {
 	rm -f "$here/team"
-	OMP_NUM_THREADS=3 PERFMON_EVENTS=none PERFMON_NOTE=n=128 PERFMON_OUTPUT=none PERFMON_PROFILE=$here/team \
+	OMP_NUM_THREADS=3 PERFMON_EVENTS=none PERFMON_NOTE=n=128 PERFMON_STEPS=smooth PERFMON_OUTPUT=none PERFMON_PROFILE=$here/team \
 		"$build/examples/openmp" && "$perfmon" report --html -o "$here/team.html" "$here/team"
 }
 if [ -x "$build/examples/openmp" ]; then

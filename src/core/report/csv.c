@@ -80,16 +80,16 @@ static void marks_header(const struct pm_report *report, struct pm_out *out)
 }
 
 static void row_marks(const struct pm_report *report, const struct pm_report_tree *tree,
-		      uint32_t n, struct pm_out *out)
+		      uint32_t n, bool steps, struct pm_out *out)
 {
 	const struct pm_merge *merge = report->options->merge;
 	uint32_t path;
 
 	marks_write(out, pm_report_time(tree, n, false).marks);
-	marks_write(out, pm_report_time(tree, n, true).marks);
+	marks_write(out, steps ? 0 : pm_report_time(tree, n, true).marks);
 	for (uint32_t e = 0; e < tree->model->event_count; e++) {
 		marks_write(out, pm_report_count(tree, n, e, false).marks);
-		marks_write(out, pm_report_count(tree, n, e, true).marks);
+		marks_write(out, steps ? 0 : pm_report_count(tree, n, e, true).marks);
 	}
 	for (uint32_t m = 0; m < tree->model->metric_count; m++)
 		marks_write(out, pm_report_metric(tree, n, m, false).marks);
@@ -210,7 +210,7 @@ static int path_write(const struct pm_report_tree *tree, uint32_t n, struct pm_o
 }
 
 static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t e,
-			struct pm_out *out)
+			bool steps, struct pm_out *out)
 {
 	static const char *const states[] = {
 		[PM_COUNTED] = "counted",
@@ -223,7 +223,7 @@ static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t 
 	struct pm_value exclusive = pm_report_count(tree, n, e, true);
 
 	real(out, inclusive.value * scale, inclusive.state == PM_COUNTED);
-	real(out, exclusive.value * scale, exclusive.state == PM_COUNTED);
+	real(out, exclusive.value * scale, exclusive.state == PM_COUNTED && !steps);
 	if (inclusive.state >= PM_NEVER_OPENED)
 		pm_out_text(out, ",");
 	else
@@ -265,8 +265,9 @@ static void spread_write(const struct pm_report_model *model,
 	}
 }
 
+/* PATH: the node of the tree of all threads that the tree's nodes are steps of; 0: they are paths. */
 static int row(const struct pm_report *report, const struct pm_report_tree *tree,
-	       uint32_t n, const char *thread, const char *thread_name,
+	       uint32_t n, uint32_t path, const char *thread, const char *thread_name,
 	       struct pm_out *out)
 {
 	const struct pm_report_model *model = tree->model;
@@ -275,6 +276,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	/* An exact profile's times are not the machine's. */
 	bool visited = node->measured > 0 && !model->exact;
 	bool valued = pm_report_has_values(node) && !model->exact;
+	bool ends_known = visited && node->time_min <= node->time_max;
 	int err;
 
 	pm_out_text(out, thread);
@@ -284,7 +286,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	number(out, node->parent);
 	number(out, node->depth);
 	pm_out_text(out, ",");
-	err = path_write(tree, n, out);
+	err = path ? path_write(report->all, path, out) : path_write(tree, n, out);
 	if (err)
 		return err;
 	pm_out_text(out, ",");
@@ -297,12 +299,13 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 		pm_out_text(out, ",,");
 	}
 	real(out, pm_snapshot_ns(s, (double)node->time_ticks), valued);
-	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value), valued);
+	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value),
+	     valued && !path);
 	real(out, pm_snapshot_ns(s, pm_report_mean(node)), visited);
 	real(out, pm_snapshot_ns(s, pm_report_deviation(node)),
 	     visited && node->measured > 1);
-	real(out, pm_snapshot_ns(s, (double)node->time_min), visited);
-	real(out, pm_snapshot_ns(s, (double)node->time_max), visited);
+	real(out, pm_snapshot_ns(s, (double)node->time_min), ends_known);
+	real(out, pm_snapshot_ns(s, (double)node->time_max), ends_known);
 	if (model->exact)
 		pm_out_text(out, ",");
 	else
@@ -321,10 +324,11 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 
 		number(out, node->measured);
 		real(out, pm_snapshot_ns(s, time.error), visited && isfinite(time.error));
-		real(out, pm_snapshot_ns(s, own.error), visited && isfinite(own.error));
+		real(out, pm_snapshot_ns(s, own.error),
+		     visited && !path && isfinite(own.error));
 	}
 	for (uint32_t e = 0; e < model->event_count; e++)
-		count_write(tree, n, e, out);
+		count_write(tree, n, e, path, out);
 	for (uint32_t m = 0; m < model->metric_count; m++) {
 		struct pm_value value = pm_report_metric(tree, n, m, false);
 
@@ -332,7 +336,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	}
 	if (report->paths)
 		ranges_write(report, tree == report->all ? report->paths[n] : 0, out);
-	row_marks(report, tree, n, out);
+	row_marks(report, tree, n, path, out);
 	quantiles_write(tree, n, visited, out);
 	spread_write(model, node, out);
 	pm_out_text(out, END_OF_LINE);
@@ -388,7 +392,26 @@ static int rows(const struct pm_report *report, const struct pm_report_tree *tre
 	int err = 0;
 
 	for (uint32_t n = 1; !err && n < tree->node_count; n++)
-		err = row(report, tree, n, thread, thread_name, out);
+		err = row(report, tree, n, 0, thread, thread_name, out);
+	return err;
+}
+
+/* In place of a thread's name each row of a step has the numbers of its visits. */
+static int steps_rows(const struct pm_report *report,
+		      const struct pm_snapshot_steps *steps, struct pm_out *out)
+{
+	uint32_t path = pm_report_steps_path(report->all, steps);
+	struct pm_report_tree tree;
+	char name[50];
+	int err = path ? pm_report_steps_all(report, steps, &tree) : 0;
+
+	if (!path || err)
+		return err;
+	for (uint32_t n = 1; !err && n < tree.node_count; n++) {
+		pm_report_step_name(&steps->step[n - 1], name);
+		err = row(report, &tree, n, path, "step", name, out);
+	}
+	pm_report_tree_free(&tree);
 	return err;
 }
 
@@ -401,6 +424,8 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out)
 	err = rows(report, report->all, "all", "", out);
 	if (!err)
 		rest_rows(report, out);
+	for (uint32_t i = 0; !err && i < s->steps_count; i++)
+		err = steps_rows(report, &s->steps[i], out);
 	for (uint32_t g = 0; !err && g < report->groups.count; g++) {
 		const struct pm_report_group *group = &report->groups.groups[g];
 		struct pm_report_tree tree;

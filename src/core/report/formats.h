@@ -54,8 +54,19 @@ void pm_report_text_unclosed(const struct pm_report *report, uint64_t unmatched,
 struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_t path,
 				const struct pm_report_event *event);
 
+/* The steps of paths (PERFMON_STEPS): in text the first and the slowest of each path, adding to *MARKS and
+ * *STATES what is to be explained; in JSON the member "steps", with all of them. 0 or -ENOMEM. */
+int pm_report_steps_text(const struct pm_report *report, struct pm_out *out,
+			 uint32_t *marks, uint32_t *states);
+int pm_json_steps(struct pm_json *j, const struct pm_report *report);
+/* Writes the numbers of STEP's visits, "7" or "100-101", to NAME. */
+void pm_report_step_name(const struct pm_snapshot_step *step, char name[50]);
+/* Makes the tree of STEPS with a node for each. 0 or -ENOMEM. */
+int pm_report_steps_all(const struct pm_report *report,
+			const struct pm_snapshot_steps *steps,
+			struct pm_report_tree *tree);
+
 /* The member "nodes": those of TREE, in JSON. */
-struct pm_json;
 void pm_json_nodes(struct pm_json *j, const struct pm_report *report,
 		   const struct pm_report_tree *tree);
 

@@ -432,7 +432,7 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 	put_events(&j, report);
 	pm_json_nodes(&j, report, report->all);
 	put_hottest(&j, report->all);
-	err = put_groups(&j, report) ?: put_threads(&j, report);
+	err = put_groups(&j, report) ?: put_threads(&j, report) ?: pm_json_steps(&j, report);
 	if (err)
 		return err;
 	pm_json_begin(&j, "lost", "{");

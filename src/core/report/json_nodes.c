@@ -251,3 +251,78 @@ void pm_json_nodes(struct pm_json *j, const struct pm_report *report,
 		put_node(j, report, tree, n);
 	pm_json_close(j, "]");
 }
+
+static void put_step_value(struct pm_json *j, const struct pm_value *value)
+{
+	pm_json_begin(j, NULL, "{");
+	pm_json_real(j, "value", value->value, value->state == PM_COUNTED);
+	put_marks(j, "marks", value->state == PM_COUNTED ? value->marks : 0);
+	pm_json_close(j, "}");
+}
+
+/* STEP is node N of TREE. */
+static void put_step(struct pm_json *j, const struct pm_report_tree *tree, uint32_t n,
+		     const struct pm_snapshot_step *step)
+{
+	const struct pm_report_model *model = tree->model;
+	const struct pm_snapshot *s = model->snapshot;
+	const struct pm_report_node *node = &tree->nodes[n];
+	struct pm_value value = pm_report_time(tree, n, false);
+	double begin = (double)pm_less(step->begin_ticks, s->header.begin_ticks);
+
+	pm_json_begin_line(j);
+	pm_json_number(j, "first", step->first);
+	pm_json_number(j, "last", step->last);
+	pm_json_number(j, "visits", node->visits);
+	pm_json_real(j, "begin_ns", pm_snapshot_ns(s, begin), !model->exact);
+	pm_json_real(j, "time_ns", pm_snapshot_ns(s, value.value),
+		     value.state == PM_COUNTED && !model->exact);
+	pm_json_real(j, "longest_ns", pm_snapshot_ns(s, (double)step->longest),
+		     step->longest && !model->exact);
+	pm_json_known(j, "off_cpu_ns", node->off_cpu_ns, !model->exact);
+	pm_json_number(j, "migrations", node->migrations);
+	put_marks(j, "marks", value.marks);
+	pm_json_begin(j, "counts", "[");
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		value = pm_report_count(tree, n, e, false);
+		put_step_value(j, &value);
+	}
+	pm_json_close(j, "]");
+	pm_json_begin(j, "metrics", "[");
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		value = pm_report_metric(tree, n, m, false);
+		put_step_value(j, &value);
+	}
+	pm_json_close(j, "]");
+	pm_json_close(j, "}");
+}
+
+int pm_json_steps(struct pm_json *j, const struct pm_report *report)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	int err = 0;
+
+	pm_json_begin(j, "steps", "[");
+	for (uint32_t i = 0; !err && i < s->steps_count; i++) {
+		const struct pm_snapshot_steps *steps = &s->steps[i];
+		uint32_t node = pm_report_steps_path(report->all, steps);
+		struct pm_report_tree tree;
+
+		err = pm_report_steps_all(report, steps, &tree);
+		if (err)
+			return err;
+		pm_json_begin_line(j);
+		pm_json_known(j, "node", node, node);
+		pm_json_string(j, "region", s->regions[steps->path[steps->depth - 1]]);
+		pm_json_number(j, "tid", steps->thread.record.tid);
+		pm_json_string(j, "thread", steps->thread.record.name);
+		pm_json_begin(j, "steps", "[");
+		for (uint32_t n = 1; n < tree.node_count; n++)
+			put_step(j, &tree, n, &steps->step[n - 1]);
+		pm_json_close(j, "]");
+		pm_json_close(j, "}");
+		pm_report_tree_free(&tree);
+	}
+	pm_json_close(j, "]");
+	return err;
+}

@@ -43,6 +43,18 @@ static uint32_t next_row(const struct layout *layout, uint32_t n)
 	return n;
 }
 
+static size_t name_write(const struct pm_table *table, uint32_t n, size_t most,
+			 struct pm_out *out)
+{
+	return table->name ? table->name(table->argument, n, most, out)
+			   : pm_cell_name_within(table->tree, n, most, out);
+}
+
+static const char *rows_title(const struct pm_table *table)
+{
+	return table->rows ?: "region";
+}
+
 static void field_text(const struct pm_column *column, const struct pm_field *field,
 		       char text[sizeof(field->text)])
 {
@@ -113,13 +125,13 @@ static void measure_widths(struct layout *layout)
 		if (column->title && (!c || table->columns[c - 1].title))
 			pm_row_measure(&column->width, column->title, layout->title_most);
 	}
-	layout->names = strlen("region");
+	layout->names = strlen(rows_title(table));
 	for (uint32_t n = 0;;) {
 		n = next_row(layout, n);
 		if (!n &&
 		    (!table->total || !table->fill(table->argument, 0, layout->fields)))
 			break;
-		wide = n ? pm_cell_name_within(table->tree, n, 0, NULL) : 0;
+		wide = n ? name_write(table, n, 0, NULL) : 0;
 		if (wide > layout->names)
 			layout->names = wide;
 		for (uint32_t c = 0; c < table->count; c++) {
@@ -192,7 +204,7 @@ static void print_titles(const struct layout *layout, struct pm_out *out)
 	struct pm_row row = {.out = out};
 	bool units = false;
 
-	pm_row_left(&row, "region", 0, layout->name_width);
+	pm_row_left(&row, rows_title(table), 0, layout->name_width);
 	for (uint32_t c = layout->first; c < layout->end; c++) {
 		const struct pm_column *column = &table->columns[c];
 
@@ -248,7 +260,7 @@ static void print_rows(const struct layout *layout, size_t most, struct pm_out *
 	size_t taken;
 
 	for (uint32_t n = 0; (n = next_row(layout, n));) {
-		taken = pm_cell_name_within(table->tree, n, most, out);
+		taken = name_write(table, n, most, out);
 		print_fields(layout, layout->name_width - taken, out);
 	}
 	if (table->total && table->fill(table->argument, 0, layout->fields) &&

@@ -486,6 +486,7 @@ int pm_report_text(const struct pm_report *report, struct pm_out *out)
 	err = tree_write(report, report->all, out, &marks, &states);
 	if (!err)
 		rest_write(report, out);
+	err = err ?: pm_report_steps_text(report, out, &marks, &states);
 	err = err ?: groups_write(report, out, &marks, &states);
 	for (uint32_t t = 0;
 	     !err && report->options->per_thread && t < report->snapshot->thread_count;

@@ -76,6 +76,11 @@ int pm_merge_notes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		err = note_add(merge, snapshot->notes[i], process, 1);
 	if (!err && snapshot->partial)
 		err = note_add(merge, snapshot->problem, process, 1);
+	if (!err && snapshot->steps_count)
+		err = note_add(merge,
+			       "steps are not in a report of several profiles: report "
+			       "the profile of one process",
+			       process, 1);
 	for (uint32_t i = 0; !err && i < snapshot->unmatched_count; i++)
 		err = unmatched_add(merge->sum, &snapshot->unmatched[i]);
 	return err;

@@ -295,6 +295,69 @@ int pm_report_tree_make_of(struct pm_report_tree *tree,
 	return tree_make(tree, model, threads, 0, count, 0);
 }
 
+/* Lists the nodes in the order of their numbers, below the root; with LAST node 1 is the last. */
+static void list_in_order(struct pm_report_tree *tree, bool last)
+{
+	uint32_t count = tree->node_count;
+
+	tree->nodes[0].first_child = count > 2 && last ? 2 : count > 1;
+	for (uint32_t n = 1; n < count; n++)
+		tree->nodes[n].next = n + 1 < count ? n + 1 : last && n > 1;
+	if (last)
+		tree->nodes[1].next = 0;
+}
+
+static bool has_others(const struct pm_snapshot_steps *steps, const bool *apart)
+{
+	for (uint32_t n = 2; n <= steps->thread.node_count; n++)
+		if (!apart[n])
+			return true;
+	return false;
+}
+
+int pm_report_tree_steps(struct pm_report_tree *tree, const struct pm_report_model *model,
+			 const struct pm_snapshot_steps *steps, const bool *apart)
+{
+	const struct pm_snapshot_thread *thread = &steps->thread;
+	uint32_t *map = malloc(((size_t)thread->node_count + 1) * sizeof(*map));
+	bool others = has_others(steps, apart);
+	struct pm_tree_build build;
+	uint32_t number;
+	int err = pm_tree_begin(&build, tree, model, thread->node_count);
+
+	build.apart = apart;
+	if (!err && !map)
+		err = -ENOMEM;
+	if (!err && others)
+		err = pm_tree_node(&build, 0, PM_TREE_OTHERS, &number);
+	if (!err)
+		err = pm_tree_thread_add(&build, thread, map);
+	free(map);
+	if (!err)
+		err = children_sum(tree);
+	if (!err)
+		pm_tree_root(tree, tree);
+	err = pm_tree_end(&build, err);
+	if (!err)
+		list_in_order(tree, others);
+	return err;
+}
+
+uint32_t pm_report_steps_path(const struct pm_report_tree *tree,
+			      const struct pm_snapshot_steps *steps)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < steps->depth && (n || !i); i++) {
+		uint32_t region = tree->model->region_of[steps->path[i]];
+
+		n = tree->nodes[n].first_child;
+		while (n && tree->nodes[n].region != region)
+			n = tree->nodes[n].next;
+	}
+	return n;
+}
+
 int pm_report_tree_list(struct pm_report_tree *tree, const struct pm_report_model *model,
 			const uint32_t *order, uint32_t count)
 {
@@ -310,9 +373,7 @@ int pm_report_tree_list(struct pm_report_tree *tree, const struct pm_report_mode
 		return err;
 	}
 	tree->flat = true;
-	tree->nodes[0].first_child = count ? 1 : 0;
-	for (uint32_t n = 1; n < tree->node_count; n++)
-		tree->nodes[n].next = n + 1 < tree->node_count ? n + 1 : 0;
+	list_in_order(tree, false);
 	return 0;
 }
 

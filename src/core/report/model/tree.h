@@ -64,7 +64,7 @@ struct pm_report_node {
 	double time_squares;
 	uint64_t time_min, time_max;
 	uint64_t threads; /* that have this path */
-	/* The last of them that was counted, by its place and 1; and how many it stands for. */
+	/* The last of them that was counted, by its address; and how many it stands for. */
 	uint64_t last_thread, last_threads;
 	uint64_t thread_min_ticks, thread_max_ticks;
 	/* Which threads these are, by their place in the snapshot and 1; 0: not known. */
@@ -111,6 +111,16 @@ int pm_report_tree_flatten(struct pm_report_tree *flat,
  * that have values of their own. 0 or -ENOMEM. */
 int pm_report_tree_list(struct pm_report_tree *tree, const struct pm_report_model *model,
 			const uint32_t *order, uint32_t count);
+/*
+ * Makes a tree of the steps of a path, in their order. Its nodes are those of STEPS that APART has by their
+ * numbers. Node 1 is all others together, if there are any, and listed last. Values are inclusive alone. 0 or
+ * -ENOMEM.
+ */
+int pm_report_tree_steps(struct pm_report_tree *tree, const struct pm_report_model *model,
+			 const struct pm_snapshot_steps *steps, const bool *apart);
+/* Returns the node of TREE, of all threads, whose path STEPS have, or 0. */
+uint32_t pm_report_steps_path(const struct pm_report_tree *tree,
+			      const struct pm_snapshot_steps *steps);
 /*
  * The changes since an earlier tree: make a copy of the sums, subtract from it the trees that
  * it followed, then reduce. No difference is negative.

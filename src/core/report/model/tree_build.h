@@ -10,7 +10,13 @@ struct pm_tree_build {
 	struct pm_report_tree *tree;
 	uint32_t room, room_first;
 	struct pm_pairs numbers; /* of the nodes, by parent and region */
+	/* The tree is of steps: by number, the nodes of the thread that each are one of the tree. The others
+	 * are together in one. NULL: the tree is of paths. */
+	const bool *apart;
 };
+
+/* In place of a region: of steps that are not apart. */
+#define PM_TREE_OTHERS UINT32_MAX
 
 /* Begins TREE, which will have about NODES: of many small trees each takes little. */
 int pm_tree_begin(struct pm_tree_build *build, struct pm_report_tree *tree,

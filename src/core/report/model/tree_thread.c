@@ -146,11 +146,11 @@ static struct weight weight_of_node(const struct pm_report_model *model,
 
 /* Returns how many threads FROM adds to TO. A thread that has a path in its own visits and adopted is
  * counted once, and of an aggregate no more than it has. What the two make of one thread is not known. */
-static uint64_t threads_of(struct pm_report_node *to, const struct pm_report_model *model,
+static uint64_t threads_of(struct pm_report_node *to,
 			   const struct pm_snapshot_thread *thread,
 			   const struct perfmon_profile_node *from)
 {
-	uint64_t place = (uint64_t)(thread - model->snapshot->threads) + 1;
+	uint64_t place = (uintptr_t)thread;
 	uint64_t own = thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
 			       ? from->threads
 			       : 1;
@@ -463,6 +463,21 @@ static void below_fill(const struct pm_snapshot_thread *thread, unsigned char *b
 	}
 }
 
+/* The number of the path of NODE, or of the step: number N of its thread. */
+static int node_for(struct pm_tree_build *build, const struct perfmon_profile_node *node,
+		    uint32_t n, const uint32_t *map, uint32_t *number)
+{
+	uint32_t region = build->tree->model->region_of[node->region], key = region;
+	int err;
+
+	if (build->apart)
+		key = build->apart[n] ? n : PM_TREE_OTHERS;
+	err = pm_tree_node(build, map[node->parent], key, number);
+	if (!err)
+		build->tree->nodes[*number].region = region;
+	return err;
+}
+
 int pm_tree_thread_add(struct pm_tree_build *build,
 		       const struct pm_snapshot_thread *thread, uint32_t *map)
 {
@@ -490,8 +505,7 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 			continue;
 		}
 		if (!err)
-			err = pm_tree_node(build, map[node->parent],
-					   model->region_of[node->region], &number);
+			err = node_for(build, node, n, map, &number);
 		if (err)
 			break;
 		map[n] = number;
@@ -499,7 +513,7 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		if (is_adopted(node) && below[n] == BELOW_OVERLAPPING)
 			continue;
 		place = pm_tree_place_of(build->tree, thread, n, map);
-		place.threads = threads_of(place.node, model, thread, node);
+		place.threads = threads_of(place.node, thread, node);
 		node_add(model, &place, thread, node);
 		pm_tree_counts_add(model, &place, thread, node, whole);
 	}
