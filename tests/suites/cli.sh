@@ -199,6 +199,11 @@ try "run quotes a bad depth" both 2 err '"x" is not a number' "$perfmon" run --d
 try "run quotes a depth beyond the bound" both 2 err '"257" is above the bound' "$perfmon" run --depth 257 "$program"
 try "run quotes a bad time" both 2 err '"5 fortnights" is not a time' \
 	"$perfmon" run --min-mean "5 fortnights" "$program"
+# Row: FO-05
+try "run shows the steps of a region" both 0 err "steps of outer > inner: " "$perfmon" run --steps 'in*' "$program"
+try "run quotes a bad list of steps" both 2 err '"a,,b" has an empty item' "$perfmon" run --steps a,,b "$program"
+try "run refuses steps of visits that are not measured" both 2 err "cannot be combined with PERFMON_STRIDE" \
+	"$perfmon" run --steps inner -s 10 "$program"
 try "run quotes a bad stride" both 2 err '"x=0"' "$perfmon" run -s x=0 "$program"
 
 ranks() {

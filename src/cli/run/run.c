@@ -67,6 +67,8 @@ static const char help[] =
 	"      --depth N         do not measure what is nested deeper than N levels\n"
 	"      --min-mean TIME   stop measuring paths whose visits turn out shorter on\n"
 	"                        average, such as 500ns or 2us\n"
+	"      --steps GLOBS     keep the visits of these regions one by one: the report shows the\n"
+	"                        first and the slowest of each path, JSON and CSV all\n"
 	"  -b, --subtract-bias   take out what measuring added\n"
 	"      --top N           report the N paths or regions with the most time in themselves\n"
 	"      --note KEY=VALUE  say this of the run, such as n=128; may be given more than once\n"
@@ -384,6 +386,7 @@ int cli_run(int argc, char **argv)
 		{"skip", .take = set, .to = "PERFMON_SKIP"},
 		{"depth", .take = set, .to = "PERFMON_DEPTH"},
 		{"min-mean", .take = set, .to = "PERFMON_MIN_MEAN"},
+		{"steps", .take = set, .to = "PERFMON_STEPS"},
 		{"subtract-bias", "subtract", .take = set, .to = "PERFMON_BIAS"},
 		{"top", .take = set, .to = "PERFMON_TOP"},
 		{"note", .take = note_add},
