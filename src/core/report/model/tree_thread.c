@@ -144,6 +144,17 @@ static struct weight weight_of_node(const struct pm_report_model *model,
 	return weight;
 }
 
+/* Returns the number of THREAD in S, from 1, or 0 if it is none of S's: a tree of steps. */
+static uint32_t number_in(const struct pm_snapshot *s,
+			  const struct pm_snapshot_thread *thread)
+{
+	uintptr_t at = (uintptr_t)thread, first = (uintptr_t)s->threads;
+
+	if (at < first || at >= first + s->thread_count * sizeof(*thread))
+		return 0;
+	return (uint32_t)((at - first) / sizeof(*thread)) + 1;
+}
+
 /* Returns how many threads FROM adds to TO. A thread that has a path in its own visits and adopted is
  * counted once, and of an aggregate no more than it has. What the two make of one thread is not known. */
 static uint64_t threads_of(struct pm_report_node *to,
@@ -231,7 +242,7 @@ static void node_add(const struct pm_report_model *model,
 	} else if (share.measured || !share.all) {
 		visits.thread_min_ticks = visits.thread_max_ticks = ticks;
 		visits.thread_min_at = visits.thread_max_at =
-			(uint32_t)(thread - model->snapshot->threads) + 1;
+			number_in(model->snapshot, thread);
 	}
 	if (!share.measured && share.all) {
 		/* It is in the values of what is around it, and how much is unknown. */
