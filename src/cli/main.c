@@ -15,6 +15,7 @@
 #include "cli/run/run.h"
 #include "cli/stat/stat.h"
 #include "cli/top/top.h"
+#include "cli/truth/truth.h"
 
 static const struct {
 	const char *name;
@@ -31,6 +32,7 @@ static const struct {
 	{"run", cli_run, "run a program that uses regions, and report"},
 	{"stat", cli_stat, "run a command, or watch threads, and count events"},
 	{"top", cli_top, "watch the regions of a running program"},
+	{"truth", cli_truth, "whether the counters of this machine count right"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernel's own events: page faults of known pages, switches, clocks. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/truth/checks.h"
+#include "cli/truth/counter.h"
+#include "core/kernel/kernel.h"
+
+#define REPETITIONS 9
+
+/* What a repetition of a test gives: events for each of TURNS, times SCALE. */
+struct test {
+	uint64_t config;
+	const char *name;
+	const char *what;
+	double turns;
+	/* Stores the difference of an event that counts right to be TURNS. Returns 0, or an
+	 * error. */
+	int (*once)(const struct truth_counter *counter, int64_t *difference);
+};
+
+/* --- page faults ---------------------------------------------------------------------- */
+
+#define FEW_PAGES  16
+#define MANY_PAGES 272
+
+static int fault(const struct truth_counter *counter, size_t pages, uint64_t *counted)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = pages * page;
+	uint64_t before, off;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err;
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	/* One fault fills one page. */
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	err = truth_counter_read(counter, &before, &off);
+	for (size_t i = 0; i < size; i += page)
+		((volatile char *)memory)[i] = 1;
+	if (!err)
+		err = truth_counter_read(counter, counted, &off);
+	*counted -= before;
+	munmap(memory, size);
+	return err;
+}
+
+static int fault_once(const struct truth_counter *counter, int64_t *difference)
+{
+	uint64_t few = 0, many = 0;
+	int err = fault(counter, FEW_PAGES, &few);
+
+	if (!err)
+		err = fault(counter, MANY_PAGES, &many);
+	*difference = (int64_t)(many - few);
+	return err;
+}
+
+/* --- context switches ----------------------------------------------------------------- */
+
+#define SLEEPS 20
+
+static int64_t switches_of_rusage(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+/* The kernel counts switches of a thread in another place, too. The two differ by none,
+ * and each sleep is one. */
+static int sleep_once(const struct truth_counter *counter, int64_t *difference)
+{
+	const struct timespec nap = {.tv_nsec = 20000};
+	int64_t known = switches_of_rusage();
+	uint64_t before, after = 0, off;
+	int err = truth_counter_read(counter, &before, &off);
+
+	for (int i = 0; i < SLEEPS; i++)
+		nanosleep(&nap, NULL);
+	if (!err)
+		err = truth_counter_read(counter, &after, &off);
+	known = switches_of_rusage() - known;
+	*difference = (int64_t)(after - before) - known + SLEEPS;
+	return err;
+}
+
+/* --- migrations ----------------------------------------------------------------------- */
+
+#define MOVES 10
+
+static int move_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+}
+
+/* Moves the thread to and fro between two CPUs that it may use. */
+static int move_once(const struct truth_counter *counter, int64_t *difference)
+{
+	uint64_t before = 0, after = 0, off;
+	int cpus[2], found = 0, err;
+	cpu_set_t allowed;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return -errno;
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+		if (CPU_ISSET((size_t)cpu, &allowed))
+			cpus[found++] = cpu;
+	if (found < 2)
+		return -ENODEV;
+	err = move_to(cpus[0]);
+	if (!err)
+		err = truth_counter_read(counter, &before, &off);
+	for (int i = 1; i <= MOVES && !err; i++)
+		err = move_to(cpus[i % 2]);
+	if (!err)
+		err = truth_counter_read(counter, &after, &off);
+	sched_setaffinity(0, sizeof(allowed), &allowed);
+	*difference = (int64_t)(after - before);
+	return err;
+}
+
+/* --- clocks --------------------------------------------------------------------------- */
+
+#define WORK_NS	 2000000
+#define MILLIONS 1e6
+
+/* Compares the event with the thread's CPU time, which is read before and after each read of
+ * the event: the event's time is between the two differences. */
+static int work_once(const struct truth_counter *counter, int64_t *difference)
+{
+	uint64_t outer, inner, now, before, after = 0, end = 0, off;
+	double value, least, most;
+	int err;
+
+	pm_kernel_clock_ns(CLOCK_THREAD_CPUTIME_ID, &outer);
+	err = truth_counter_read(counter, &before, &off);
+	pm_kernel_clock_ns(CLOCK_THREAD_CPUTIME_ID, &inner);
+	do {
+		for (volatile int i = 0; i < 1000; i++)
+			;
+		pm_kernel_clock_ns(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while (now - inner < WORK_NS);
+	if (!err)
+		err = truth_counter_read(counter, &after, &off);
+	pm_kernel_clock_ns(CLOCK_THREAD_CPUTIME_ID, &end);
+	value = (double)(after - before);
+	least = (double)(now - inner);
+	most = (double)(end - outer);
+	*difference = (int64_t)(MILLIONS * (value < least  ? value / least
+					    : value > most ? value / most
+							   : 1));
+	return err;
+}
+
+/* --- all ------------------------------------------------------------------------------ */
+
+static const struct test tests[] = {
+	{PERF_COUNT_SW_TASK_CLOCK, "task-clock", "CPU time of the thread", MILLIONS,
+	 work_once},
+	{PERF_COUNT_SW_CPU_CLOCK, "cpu-clock", "CPU time of the thread", MILLIONS,
+	 work_once},
+	{PERF_COUNT_SW_PAGE_FAULTS, "page-faults", "new pages", MANY_PAGES - FEW_PAGES,
+	 fault_once},
+	{PERF_COUNT_SW_PAGE_FAULTS_MIN, "minor-faults", "new pages",
+	 MANY_PAGES - FEW_PAGES, fault_once},
+	{PERF_COUNT_SW_CONTEXT_SWITCHES, "context-switches", "sleeps", SLEEPS,
+	 sleep_once},
+	{PERF_COUNT_SW_CPU_MIGRATIONS, "cpu-migrations", "moves to another CPU", MOVES,
+	 move_once},
+};
+#define TESTS (sizeof(tests) / sizeof(tests[0]))
+
+static void decide(struct truth_finding *finding, const struct test *test,
+		   struct truth_row *row)
+{
+	struct truth_judgement judgement = truth_decide(row, 1);
+	struct truth_figure *figure = truth_figure(finding, row->block, "", row->median);
+
+	figure->known = figure->spread = true;
+	figure->least = figure->most = 1;
+	figure->lower = row->lower;
+	figure->upper = row->upper;
+	truth_say(finding, judgement.verdict, "%s", "");
+	finding->error = judgement.error;
+	if (judgement.worst)
+		truth_say(finding, judgement.verdict, "%.4g for each of the %s",
+			  row->median, test->what);
+	else if (judgement.verdict == TRUTH_NOTHING)
+		truth_say(finding, TRUTH_NOTHING,
+			  "the event opens without an error, and stays 0");
+	finding->error = judgement.error;
+}
+
+static void judge(struct truth_finding *finding, const struct test *test,
+		  const struct truth_counter *counter)
+{
+	struct truth_row row = {
+		.block = test->what, .least = 1, .most = 1, .instructions = 1};
+	int64_t differences[REPETITIONS], warm;
+	int err = test->once(counter, &warm);
+
+	for (size_t i = 0; i < REPETITIONS && !err; i++)
+		err = test->once(counter, &differences[i]);
+	if (err == -ENODEV) {
+		truth_say(finding, TRUTH_UNJUDGED,
+			  "this needs two CPUs that the process may use");
+		return;
+	}
+	if (err) {
+		truth_say(finding, TRUTH_UNJUDGED, "the test failed: %s", strerror(-err));
+		return;
+	}
+	truth_row_fill(&row, differences, REPETITIONS, test->turns);
+	decide(finding, test, &row);
+}
+
+static int judge_event(struct truth_report *report, const struct pm_event *event)
+{
+	struct truth_finding *finding = truth_add(report, TRUTH_SOFTWARE, event->label);
+	const struct test *test = NULL;
+	struct truth_counter counter;
+	struct pm_diag diag = {0};
+
+	if (!finding)
+		return -ENOMEM;
+	for (size_t i = 0; i < TESTS; i++)
+		if (tests[i].config == event->attr.config)
+			test = &tests[i];
+	if (event->attr.type != PERF_TYPE_SOFTWARE || !test) {
+		truth_say(finding, TRUTH_UNJUDGED,
+			  "nothing here makes a known number of this event");
+		return 0;
+	}
+	if (truth_counter_open(&counter, event, 1, 0, &diag)) {
+		truth_say_absent(finding, diag.text);
+		return 0;
+	}
+	judge(finding, test, &counter);
+	truth_counter_close(&counter);
+	return 0;
+}
+
+static int judge_list(struct truth_report *report, const struct pm_event_list *list)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < list->count && !err; i++)
+		if (!list->events[i].hardware && !list->events[i].exact)
+			err = judge_event(report, &list->events[i]);
+	return err;
+}
+
+int truth_software(struct truth_report *report, const struct pm_event_list *list)
+{
+	int err = 0;
+
+	if (list)
+		return judge_list(report, list);
+	for (size_t i = 0; i < TESTS && err != -ENOMEM; i++) {
+		struct pm_event_list *one;
+
+		err = pm_events_parse(tests[i].name, PM_EVENTS_USER_ONLY, &one, NULL);
+		if (err)
+			continue;
+		err = judge_list(report, one);
+		pm_events_free(one);
+	}
+	return err == -ENOMEM ? err : 0;
+}
