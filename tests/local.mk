@@ -95,14 +95,14 @@ dist_check_SCRIPTS += tests/test_examples.sh
 TESTS += tests/test_examples.sh
 if HAVE_COMMAND
 dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
-	tests/test_passes.sh
+	tests/test_passes.sh tests/test_truth.sh
 TESTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
-	tests/test_passes.sh
+	tests/test_passes.sh tests/test_truth.sh
 check_PROGRAMS += tests/programs/diff_work tests/programs/passes_work tests/programs/diff_phases tests/programs/odd_names \
 	tests/programs/profile_hostile tests/programs/trace_check
 else
 EXTRA_DIST += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
-	tests/test_passes.sh
+	tests/test_passes.sh tests/test_truth.sh
 endif
 if HAVE_COMMAND
 dist_check_SCRIPTS += tests/test_groups.sh tests/test_named_metrics.sh
@@ -195,6 +195,7 @@ CRITERION_TESTS = tests/test_options tests/test_report tests/test_report_text te
 CRITERION_TESTS += tests/test_threads
 CRITERION_TESTS += tests/test_diff_decide
 CRITERION_TESTS += tests/test_exact_names
+CRITERION_TESTS += tests/test_truth
 CRITERION_TESTS += tests/test_report_exact
 CRITERION_TESTS += tests/test_hottest
 CRITERION_TESTS += tests/test_join
@@ -280,6 +281,14 @@ tests_test_diff_decide_SOURCES = tests/test_diff_decide.c tests/profile_builder.
 	src/cli/common/json_read.c src/cli/diff/stat_file.c src/cli/diff/visits.c
 tests_test_diff_decide_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_diff_decide_LDADD = $(TEST_LIBS) -lm
+
+# Compiles the inside of perfmon truth.
+tests_test_truth_SOURCES = tests/test_truth.c src/cli/truth/blocks.c src/cli/truth/counter.c src/cli/truth/data.c \
+	src/cli/truth/decide.c src/cli/truth/events.c src/cli/truth/names.c src/cli/truth/software.c
+tests_test_truth_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_truth_LDADD = $(TEST_LIBS) -lm
+# Its syscall() stands in front of libc's.
+tests_test_truth_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 
 tests_test_instance_SOURCES = tests/test_instance.c tests/bounds.h
 tests_test_instance_CPPFLAGS = $(TEST_CPPFLAGS)

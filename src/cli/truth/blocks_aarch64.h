@@ -27,7 +27,7 @@
 	".popsection\n\t"
 extern const uintptr_t truth_chain_ends[2] __attribute__((visibility("hidden")));
 
-BLOCK(add, 500, "add x9, x9, x10", ENDS)
+BLOCK(add, 1000, "add x9, x9, x10", ENDS)
 BLOCK(load, 100, "ldr x9, [%1]", "")
 BLOCK(store, 100, "str x9, [%1]", "")
 BLOCK(jump, 100, "b 2f\n2:", "")
@@ -64,7 +64,7 @@ static void mislead(uint64_t turns, void *memory)
 #define FMA	 .multiplies_and_adds = true
 
 const struct truth_block truth_blocks[] = {
-	{"additions", add, LOOP, .instructions = 502, .chain = 500,
+	{"additions", add, LOOP, .instructions = 1002, .chain = 1000,
 	 .chain_ends = truth_chain_ends},
 	{"loads", load, LOOP, .instructions = 102, .loads = 100},
 	{"stores", store, LOOP, .instructions = 102, .stores = 100},

@@ -27,7 +27,7 @@
 	".popsection\n\t"
 extern const uintptr_t truth_chain_ends[2] __attribute__((visibility("hidden")));
 
-BLOCK(add, 500, "add t0, t0, t1", ENDS)
+BLOCK(add, 1000, "add t0, t0, t1", ENDS)
 BLOCK(load, 100, "ld t0, 0(%1)", "")
 BLOCK(store, 100, "sd t0, 0(%1)", "")
 BLOCK(jump, 100, "j 2f\n2:", "")
@@ -60,7 +60,7 @@ static void mislead(uint64_t turns, void *memory)
 #define FP(n) LOOP, .instructions = 102, .fp = 100, .fp_bits = (n)
 
 const struct truth_block truth_blocks[] = {
-	{"additions", add, LOOP, .instructions = 502, .chain = 500,
+	{"additions", add, LOOP, .instructions = 1002, .chain = 1000,
 	 .chain_ends = truth_chain_ends},
 	{"loads", load, LOOP, .instructions = 102, .loads = 100},
 	{"stores", store, LOOP, .instructions = 102, .stores = 100},

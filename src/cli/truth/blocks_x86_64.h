@@ -28,7 +28,7 @@
 extern const uintptr_t truth_chain_ends[2] __attribute__((visibility("hidden")));
 
 /* Registers alone: CPUs execute additions of constants ahead of time. */
-BLOCK(add, 500, INTEGERS, "add %%rcx, %%rdx", ENDS)
+BLOCK(add, 1000, INTEGERS, "add %%rcx, %%rdx", ENDS)
 BLOCK(load, 100, INTEGERS, "mov (%1), %%rdx", "")
 BLOCK(store, 100, INTEGERS, "mov %%rdx, (%1)", "")
 BLOCK(jump, 100, INTEGERS, "jmp 2f\n2:", "")
@@ -77,7 +77,7 @@ static bool has_fma(void)
 #define FMA	 .multiplies_and_adds = true, .is_there = has_fma
 
 const struct truth_block truth_blocks[] = {
-	{"additions", add, LOOP, .instructions = 502, .chain = 500,
+	{"additions", add, LOOP, .instructions = 1002, .chain = 1000,
 	 .chain_ends = truth_chain_ends},
 	{"loads", load, LOOP, .instructions = 102, .loads = 100},
 	{"stores", store, LOOP, .instructions = 102, .stores = 100},
