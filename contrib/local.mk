@@ -5,7 +5,7 @@ EXTRA_DIST += debian/changelog debian/control debian/copyright debian/libperfmon
 	debian/perfmon-doc.install debian/perfmon.install debian/perfmon.lintian-overrides \
 	debian/python3-libperfmon.install debian/rules debian/source/format debian/tests/archive debian/tests/command \
 	debian/tests/control debian/tests/exact debian/tests/hooks debian/tests/program
-EXTRA_DIST += contrib/spack/package.py
+EXTRA_DIST += contrib/spack/package.py contrib/workflows/counters-arm64.yml
 
 # The library in another project's tree: doc/embedding.md.
 EXTRA_DIST += contrib/embedding/work.c contrib/embedding/autotools/Makefile.am \

@@ -13,10 +13,10 @@ dist_man_MANS += man/perfmon_format.3 man/perfmon_log.3 man/perfmon_sample.3
 dist_man_MANS += man/pfm_create_context.3 man/pfm_create_session.3
 if HAVE_COMMAND
 dist_man_MANS += man/perfmon.1 man/perfmon-diff.1 man/perfmon-export.1 \
-	man/perfmon-report.1 man/perfmon-roofline.1 man/perfmon-top.1
+	man/perfmon-report.1 man/perfmon-roofline.1 man/perfmon-top.1 man/perfmon-truth.1
 else
 EXTRA_DIST += man/perfmon.1 man/perfmon-diff.1 man/perfmon-export.1 \
-	man/perfmon-report.1 man/perfmon-roofline.1 man/perfmon-top.1
+	man/perfmon-report.1 man/perfmon-roofline.1 man/perfmon-top.1 man/perfmon-truth.1
 endif
 
 # A page for each name that the pages have under NAME: ".so" leads to the one with the text.

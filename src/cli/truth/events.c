@@ -175,7 +175,8 @@ static bool is_denied(const struct pm_event *event)
 	struct pm_sysfs *sysfs;
 	bool has = false, any = false;
 
-	if (strncmp(event->pmu, "armv8", 5) || event->attr.type < PERF_TYPE_MAX ||
+	if (strncmp(event->pmu, "armv8", 5) ||
+	    (event->attr.type < PERF_TYPE_MAX && event->attr.type != PERF_TYPE_RAW) ||
 	    !is_listed_code(event->attr.config) || pm_sysfs_load(&sysfs))
 		return false;
 	pmu = pm_sysfs_by_name(sysfs, event->pmu);

@@ -83,6 +83,13 @@ static struct pm_slice bare(const char *text)
 	return name;
 }
 
+/* Returns whether two types of a perf_event_attr stand for a core PMU's own codes. */
+static bool same_type(uint32_t a, uint32_t b)
+{
+	return a == b || (a == PERF_TYPE_RAW && b >= PERF_TYPE_MAX) ||
+	       (b == PERF_TYPE_RAW && a >= PERF_TYPE_MAX);
+}
+
 static bool is_encoded_as(const struct pm_event *event, const char *name)
 {
 	struct pm_event_list *list;
@@ -90,7 +97,7 @@ static bool is_encoded_as(const struct pm_event *event, const char *name)
 
 	if (pm_events_parse(name, PM_EVENTS_USER_ONLY, &list, NULL))
 		return false;
-	same = list->events[0].attr.type == event->attr.type &&
+	same = same_type(list->events[0].attr.type, event->attr.type) &&
 	       list->events[0].attr.config == event->attr.config &&
 	       list->events[0].attr.config1 == event->attr.config1;
 	pm_events_free(list);
