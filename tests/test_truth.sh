@@ -120,11 +120,11 @@ fi
 
 # --- counts by translation --------------------------------------------------------------
 
-events=instructions,loads,stores,cond-branches,sp-flops,dp-flops
 translated() {
-	"$perfmon" run --exact -e "$events" -- "$perfmon" truth -e "exact::$(echo $events | sed 's/,/,exact::/g')" \
+	"$perfmon" run --exact -e instructions,loads,stores,cond-branches,sp-flops,dp-flops -- "$perfmon" truth \
+		-e exact::instructions,exact::loads,exact::stores,exact::cond-branches,exact::sp-flops,exact::dp-flops \
 		>"$here/out" 2>"$here/err" || return
-	for event in $(echo $events | tr , ' '); do
+	for event in instructions loads stores cond-branches sp-flops dp-flops; do
 		verdict_is "exact::$event" exact || return
 	done
 }
