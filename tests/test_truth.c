@@ -167,6 +167,13 @@ Test(truth_decide, what_differs_between_repetitions_is_not_decided)
 		differences[i] = 90000 + 1000 * i;
 	truth_row_fill(&row, differences, REPETITIONS, TURNS);
 	cr_assert_str_eq(verdict(truth_decide(&row, 1)), "unsteady");
+	/* Cycles that an emulator makes of its time: 0.4 % apart. */
+	for (int i = 0; i < REPETITIONS; i++)
+		differences[i] = 20000 + 20 * i;
+	truth_row_fill(&row, differences, REPETITIONS, TURNS);
+	cr_assert_str_eq(verdict(truth_decide(&row, 1)), "unsteady");
+	row.least = row.most;
+	cr_assert_str_eq(verdict(truth_decide(&row, 1)), "wrong");
 }
 
 Test(truth_decide, mispredictions_have_bounds)

@@ -13,6 +13,9 @@
 #define MUCH 0.1
 /* The range of the middle half of the repetitions from which on an error is not decided. */
 #define UNSTEADY 0.01
+/* The same where only bounds are known: cycles of a chain are steady on a CPU. Where they are
+ * not, they come from an emulator's time. */
+#define UNSTEADY_BOUNDED 0.002
 /* Errors of blocks that differ by more than this part of them are not the same error. */
 #define ALIKE 0.3
 /* What is wrong by more is not a small error. */
@@ -80,7 +83,8 @@ static bool is_unsteady(const struct truth_row *row)
 {
 	double by = is_much(row) ? row->least : row->instructions;
 
-	return (row->upper - row->lower) / by > UNSTEADY;
+	return (row->upper - row->lower) / by >
+	       (row->least < row->most ? UNSTEADY_BOUNDED : UNSTEADY);
 }
 
 /* Returns the row of those that do (not) mislead whose error is largest and above the

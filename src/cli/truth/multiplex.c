@@ -21,7 +21,7 @@
 #define TRIES 4
 /* An interval of more than this part of the truth tells nothing. */
 #define TOO_WIDE 0.1
-/* The kernel's slices have no interval. Its scaling is wrong beyond this. */
+/* The kernel's slices have no interval. Beyond this they say nothing. */
 #define ROUGH 0.25
 
 static unsigned char memory[TRUTH_MEMORY] __attribute__((aligned(64)));
@@ -140,7 +140,7 @@ static void conclude(struct truth_finding *finding, const struct trial *trial)
 			  "the slices were too few: no estimate has an interval below "
 			  "10 %%");
 	else if (trial->missed)
-		truth_say(finding, TRUTH_WRONG,
+		truth_say(finding, trial->by_kernel ? TRUTH_UNJUDGED : TRUTH_WRONG,
 			  "%u of %u estimates are not %s, in each of %d runs: off by up "
 			  "to %.2g %%",
 			  trial->missed, trial->judged, bound, TRIES, 100 * trial->worst);
