@@ -214,6 +214,7 @@ static int input_was_read(const char *name)
 
 int roof_run_counted(struct roof_runs *runs, char **command)
 {
+	static const struct cli_exact_files no_files;
 	char path[PATH_MAX];
 	struct cli_exact_events events;
 	char **line = NULL, *names = NULL;
@@ -227,7 +228,7 @@ int roof_run_counted(struct roof_runs *runs, char **command)
 	unsetenv("PERFMON_STRIDE");
 	unsetenv("PERFMON_MIN_MEAN");
 	if (!status)
-		status = cli_exact_start("roofline", &events, NULL, command, &line);
+		status = cli_exact_start("roofline", &events, &no_files, command, &line);
 	if (status)
 		return status;
 	streams[0] = open_input(runs);
