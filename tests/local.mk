@@ -652,7 +652,7 @@ tests_test_top_LDADD = $(TEST_LIBS) -lm
 
 # Compiles the inside of perfmon stat.
 tests_test_stat_own_SOURCES = tests/test_stat_own.c src/cli/stat/stat.h src/cli/stat/cell.c src/cli/stat/count.c \
-	src/cli/stat/data.c src/cli/stat/derive.c src/cli/stat/metric.c src/cli/stat/text.c src/cli/common/terminal.c
+	src/cli/stat/data.c src/cli/stat/derive.c src/cli/stat/metric.c src/cli/stat/packages.c src/cli/stat/text.c src/cli/common/terminal.c
 tests_test_stat_own_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_stat_own_LDADD = $(TEST_LIBS) -lm
 
