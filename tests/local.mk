@@ -95,14 +95,14 @@ dist_check_SCRIPTS += tests/test_examples.sh
 TESTS += tests/test_examples.sh
 if HAVE_COMMAND
 dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
-	tests/test_passes.sh tests/test_truth.sh
+	tests/test_passes.sh tests/test_truth_command.sh
 TESTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
-	tests/test_passes.sh tests/test_truth.sh
+	tests/test_passes.sh tests/test_truth_command.sh
 check_PROGRAMS += tests/programs/diff_work tests/programs/passes_work tests/programs/diff_phases tests/programs/odd_names \
 	tests/programs/profile_hostile tests/programs/trace_check
 else
 EXTRA_DIST += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
-	tests/test_passes.sh tests/test_truth.sh
+	tests/test_passes.sh tests/test_truth_command.sh
 endif
 if HAVE_COMMAND
 dist_check_SCRIPTS += tests/test_groups.sh tests/test_named_metrics.sh

@@ -90,5 +90,11 @@ exact() {
 			assert not done, done
 		PY
 }
-try "with --exact the operations are those of the source" exact
+if grep -q -e __asan_init -e __tsan_init ./examples/stream ./examples/.libs/stream 2>/dev/null; then
+	skip "with --exact the operations are those of the source" "Valgrind does not run programs with a sanitizer"
+elif ! "$perfmon" info 2>/dev/null | grep -q 'run --exact  *yes'; then
+	skip "with --exact the operations are those of the source" "Valgrind or the tool of exact/ is not there"
+else
+	try "with --exact the operations are those of the source" exact
+fi
 tap_end
