@@ -61,6 +61,8 @@ static uint32_t generation_new(struct pm_snapshot *s)
 		s->plans[p].generation += GENERATIONS;
 	shift(s->threads, s->thread_count);
 	shift(s->joined, s->joined_count);
+	for (uint32_t i = 0; i < s->steps_count; i++)
+		shift(&s->steps[i].thread, 1);
 	s->generation += GENERATIONS;
 	return generation_new(s);
 }
@@ -93,6 +95,8 @@ static int plan_add(struct pm_snapshot *s, const struct pm_snapshot_plan *from)
 		memcpy(plans, s->plans, s->plan_count * sizeof(*plans));
 	plans_move(s->threads, s->thread_count, before, plans);
 	plans_move(s->joined, s->joined_count, before, plans);
+	for (uint32_t i = 0; i < s->steps_count; i++)
+		plans_move(&s->steps[i].thread, 1, before, plans);
 	free(s->plans);
 	s->plans = plans;
 	plan = &plans[s->plan_count++];
