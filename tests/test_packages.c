@@ -319,6 +319,35 @@ Test(packages, one_thread_nests)
 	pm_snapshot_free(look.s);
 }
 
+/* Row: QU-06: steps are those of one thread, and have no value of packages. */
+Test(packages, steps_have_none)
+{
+	struct pm_report_tree tree;
+	bool apart[16];
+	struct look look;
+
+	require_power();
+	setenv("PERFMON_STEPS", "loop", 1);
+	for (int i = 0; i < 5; i++) {
+		PERFMON_REGION_BEGIN("loop");
+		work_s(0.001);
+		PERFMON_REGION_END("loop");
+	}
+	look_at(&look, probe_take(), -1);
+	cr_assert_eq(look.s->steps_count, 1);
+	memset(apart, true, sizeof(apart));
+	cr_assert_eq(pm_report_tree_steps(&tree, &look.model, look.s->steps, apart), 0);
+	cr_expect_eq(tree.node_count, 6);
+	for (uint32_t n = 1; n < tree.node_count; n++) {
+		cr_expect_eq(pm_report_count(&tree, n, 0, false).state, PM_NOT_SAID);
+		cr_expect_neq(pm_report_metric(&tree, n, 0, false).state, PM_COUNTED);
+	}
+	pm_report_tree_free(&tree);
+	cr_expect_eq(value_of(&look, "loop", false).state, PM_COUNTED);
+	look_end(&look);
+	pm_snapshot_free(look.s);
+}
+
 /* Row: QU-06: it is read at BEGIN and END, once for all threads, and not by programs without it. */
 Test(packages, what_a_visit_calls)
 {

@@ -238,6 +238,7 @@ static void node_less(struct perfmon_profile_node *node,
 		node->count[i].sum = pm_less(node->count[i].sum, before->count[i].sum);
 		node->count[i].lost_ns =
 			pm_less(node->count[i].lost_ns, before->count[i].lost_ns);
+		node->count[i].squares = 0; /* a mark has none */
 	}
 }
 

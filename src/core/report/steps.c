@@ -268,6 +268,12 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 	return true;
 }
 
+/* Returns true if steps have counts of EVENT: not of packages, nor of another run. */
+static bool is_counted(const struct pm_report_event *event)
+{
+	return !event->quantity && !event->package && !event->joined;
+}
+
 /* Finds the events and metrics that some row has. */
 static void columns_find(struct shown *shown)
 {
@@ -277,7 +283,7 @@ static void columns_find(struct shown *shown)
 	for (uint32_t n = 1; n < tree->node_count; n++)
 		shown->longest |= !model->exact && has_longest(step_at(shown, n));
 	for (uint32_t e = 0; e < model->event_count; e++)
-		if (!model->events[e].quantity)
+		if (is_counted(&model->events[e]))
 			shown->column[shown->events++] = e;
 	for (uint32_t m = 0; m < model->metric_count; m++) {
 		bool some = false;
@@ -350,8 +356,10 @@ static void title_write(const struct pm_report *report,
 	const struct perfmon_profile_thread *record = &steps->thread.record;
 	uint32_t node = pm_report_steps_path(report->all, steps);
 	uint64_t last = steps->step[steps->count - 1].last;
-	bool counts = report->model->event_count > 0;
+	bool counts = false;
 
+	for (uint32_t e = 0; e < report->model->event_count; e++)
+		counts |= is_counted(&report->model->events[e]);
 	pm_out_fold(out, out->columns, strlen("steps of "));
 	pm_out_text(out, "\nsteps of ");
 	if (node)

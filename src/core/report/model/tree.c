@@ -333,6 +333,8 @@ int pm_report_tree_steps(struct pm_report_tree *tree, const struct pm_report_mod
 	if (!err)
 		err = pm_tree_thread_add(&build, thread, map);
 	free(map);
+	/* The marks are those of one thread. */
+	tree->is_part = true;
 	if (!err)
 		err = children_sum(tree);
 	if (!err)

@@ -80,8 +80,8 @@ static bool is_coarse(const struct pm_report_tree *tree, uint32_t node)
 }
 
 /*
- * The value V of EVENT, which counts for packages. That of a part of the threads is not known, and
- * where several threads ran, what lies in a node alone is not either: the nodes below it may have
+ * The value V of EVENT, which counts for packages. That of a part of the threads is not known, as
+ * that of a step, and where several threads ran, what lies in a node alone is not either: the nodes below it may have
  * been open at once.
  */
 static struct pm_value package_value(const struct pm_report_tree *tree, uint32_t node,
