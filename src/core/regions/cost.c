@@ -6,7 +6,6 @@
 #include "core/kernel/clock.h"
 #include "core/kernel/stack.h"
 #include "core/regions/exclude.h"
-#include "core/regions/package.h"
 #include "core/regions/state.h"
 #include "core/regions/thread.h"
 #include "fastpath/fastpath.h"
@@ -516,8 +515,5 @@ static void measure_all(void *unused)
 /* Its arrays and those of its callees would not fit the stack of a small thread. */
 void pm_cost_measure(void)
 {
-	bool was = pm_package_inside(false);
-
 	pm_stack_run(measure_all, NULL);
-	pm_package_inside(was);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/kernel/handler.h"
 #include "core/kernel/kernel.h"
 #include "core/packages/packages.h"
 #include "core/profile/profile.h"
@@ -58,8 +59,8 @@ static uint32_t dead; /* by event */
 /* What BEGIN and END are without packages. */
 static struct pm_region_calls form;
 
-/* In BEGIN or END. What a signal handler begins and ends meanwhile is not accounted. */
-static __thread bool inside __attribute__((tls_model("initial-exec")));
+/* In BEGIN or END. A handler that jumps out of them leaves it set. */
+static __thread bool reading __attribute__((tls_model("initial-exec")));
 
 /* --- paths --------------------------------------------------------------------------------- */
 
@@ -162,25 +163,28 @@ static uint32_t path_of(const struct pm_thread *thread,
 
 /* --- visits that open and end ---------------------------------------------------------------- */
 
-static void open_path(uint32_t number)
+/* Lets the path count from the latest reading on. */
+static void count_from_here(uint32_t number)
 {
-	struct path *path = &open.paths[number];
-
-	if (path->open++)
-		return;
-	path->begin_ns = latest.ns;
+	open.paths[number].begin_ns = latest.ns;
 	for (uint32_t i = 0; i < events; i++)
 		open.begin[(size_t)number * events + i] =
 			(struct counted){latest.event[i].value, latest.event[i].lost_ns};
 }
 
-/* The last thread that leaves the path adds to its NODE. */
+static void open_path(uint32_t number)
+{
+	if (!open.paths[number].open++)
+		count_from_here(number);
+}
+
+/* Adds to NODE what the path has counted. If other visits of it are open, they go on from here: where
+ * there is always one, a reader of the profile finds more than what is added at the end. */
 static void close_path(uint32_t number, struct perfmon_profile_node *node)
 {
 	struct path *path = &open.paths[number];
 
-	if (--path->open)
-		return;
+	path->open--;
 	for (uint32_t i = 0; i < events; i++) {
 		const struct counted *begin = &open.begin[(size_t)number * events + i];
 		struct perfmon_profile_count *count = &node->count[first + i];
@@ -189,6 +193,7 @@ static void close_path(uint32_t number, struct perfmon_profile_node *node)
 		PM_ADD(count->lost_ns, latest.event[i].lost_ns - begin->lost_ns);
 		PM_ADD(count->squares, (double)(latest.ns - path->begin_ns));
 	}
+	count_from_here(number);
 }
 
 static const char unreadable[] = "an event of packages cannot be read any more, as where "
@@ -330,36 +335,41 @@ static void account_now(const struct pm_packages_reading *now, struct pm_thread 
 
 /* --- BEGIN and END ---------------------------------------------------------------------------- */
 
-/* A forked child has no packages until its regions are ready. The reading of a BEGIN comes before its visit, and that of an END behind it: neither is in the
- * visit's time. */
+/*
+ * The reading of a BEGIN comes before its visit, and that of an END behind it: neither is in the
+ * visit's time. A call inside of another one, of a signal handler or by the slow path, which makes calls
+ * again, accounts for the visits that it finds: what the outer call has read may be older then.
+ *
+ * A forked child has no packages until its regions are ready.
+ */
 static void begin(struct perfmon_region *region)
 {
 	struct pm_packages_reading now;
 
-	if (inside || !packages) {
+	if (!packages) {
 		PM_GET(form.begin)(region);
 		return;
 	}
-	inside = true;
+	reading = true;
 	pm_packages_read(packages, &now);
 	PM_GET(form.begin)(region);
 	account_now(&now, NULL);
-	inside = false;
+	reading = false;
 }
 
 static void end(struct perfmon_region *region)
 {
 	struct pm_packages_reading now;
 
-	if (inside || !packages) {
+	if (!packages) {
 		PM_GET(form.end)(region);
 		return;
 	}
-	inside = true;
+	reading = true;
 	PM_GET(form.end)(region);
 	pm_packages_read(packages, &now);
 	account_now(&now, NULL);
-	inside = false;
+	reading = false;
 }
 
 void pm_package_leave(struct pm_thread *thread)
@@ -374,12 +384,9 @@ void pm_package_leave(struct pm_thread *thread)
 	thread->packages = NULL;
 }
 
-bool pm_package_inside(bool now)
+bool pm_package_is_read(void)
 {
-	bool was = inside;
-
-	inside = now;
-	return was;
+	return reading && !pm_outside_signal_handlers();
 }
 
 /* --- set-up ----------------------------------------------------------------------------------- */
@@ -444,7 +451,7 @@ void pm_package_forget(void)
 	memset(&open, 0, sizeof(open));
 	memset(&latest, 0, sizeof(latest));
 	dead = 0;
-	inside = false;
+	reading = false;
 }
 
 void pm_package_forget_thread(struct pm_thread *thread)

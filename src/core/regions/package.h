@@ -2,8 +2,9 @@
 /*
  * Events of packages (core/packages/) in regions. The process has each open once, and BEGIN and
  * END read it around the forms that they would have without: these do not change. A path's value is
- * what was counted while any thread had a visit of it open, so that the values of threads are never
- * added up. When the last of these visits ends, its thread adds that to its own node.
+ * what was counted while any thread had a visit of it open. When one of these visits ends, its thread adds
+ * to its own node what was counted since the last one ended: all nodes together have the value, and none
+ * that of its thread.
  *
  * PM_LOCK_REGIONS guards which visits are open.
  */
@@ -41,9 +42,8 @@ void pm_package_renew(void);
 /* Ends the visits of THREAD, the caller, which ends. */
 void pm_package_leave(struct pm_thread *thread);
 
-/* For the measuring of costs inside of a region call: lets BEGIN and END read again, or not. Returns
- * what held before. */
-bool pm_package_inside(bool inside);
+/* Returns whether a signal handler, which calls this, may have interrupted a BEGIN or END that reads. */
+bool pm_package_is_read(void);
 
 /* In a forked child: closes what is the parent's. */
 void pm_package_forget(void);

@@ -213,8 +213,9 @@ static struct {
 
 /*
  * False if a signal handler forked that interrupted our slow path, so that this thread's
- * memory may be inconsistent. Then the child's regions do nothing. The same holds for a
- * fork in a child that no handler prepared: it has no profile to hand over.
+ * memory may be inconsistent, or a reading of packages, which the child would free. Then
+ * the child's regions do nothing. The same holds for a fork in a child that no handler
+ * prepared: it has no profile to hand over.
  */
 static bool fork_prepared;
 
@@ -224,7 +225,8 @@ static void before_fork(void)
 	const struct pm_frame *frame, *top;
 	enum pm_regions_phase phase = pm_regions_phase();
 
-	fork_prepared = !pm_thread_busy && !block->in_slow && phase != PM_REGIONS_INERT &&
+	fork_prepared = !pm_thread_busy && !block->in_slow && !pm_package_is_read() &&
+			phase != PM_REGIONS_INERT &&
 			(phase != PM_REGIONS_READY || pm_regions_is_ours());
 	if (!fork_prepared)
 		return;
