@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "core/packages/packages.h"
+#include "core/report/merge/join.h"
 #include "core/report/merge/merge.h"
 #include "core/report/model/value.h"
 #include "helpers.h"
@@ -430,6 +431,59 @@ Test(packages, steps_have_none)
 	cr_expect_eq(value_of(&look, "loop", false).state, PM_COUNTED);
 	look_end(&look);
 	pm_snapshot_free(look.s);
+}
+
+/* Row: QU-06: the values of another run stand with their own time, in all, and beside steps. */
+Test(packages, joined_to_the_times_of_another_run)
+{
+	const struct pm_join_run run = {.name = "other"};
+	struct pm_merge *merge;
+	struct pm_report_tree tree;
+	bool apart[16];
+	struct pm_snapshot *s;
+	struct look look;
+	double all;
+	char *text;
+
+	require_power();
+	setenv("PERFMON_STEPS", "loop", 1);
+	for (int i = 0; i < 5; i++) {
+		PERFMON_REGION_BEGIN("loop");
+		work_s(0.02);
+		PERFMON_REGION_END("loop");
+	}
+	s = probe_take();
+	look_at(&look, s, -1);
+	all = value_of(&look, NULL, false).value;
+	look_end(&look);
+	cr_assert_eq(pm_merge_create(&merge, false), 0);
+	cr_assert_eq(pm_merge_add(merge, s, NULL), 0);
+	cr_assert_eq(pm_merge_end(merge), 0);
+	/* The run with the times took three times as long, and did not count. */
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		s->threads[t].record.status[0] = -EACCES;
+	s->plans[0].counters[0].flags |= PERFMON_PROFILE_COUNTER_REFUSED;
+	memset(&s->packages, 0, sizeof(s->packages));
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		for (uint32_t n = 2; n <= s->threads[t].node_count; n++)
+			pm_snapshot_node(&s->threads[t], n)->time_ticks *= 3;
+	cr_assert_eq(pm_join_add(s, merge, &run, NULL), 0);
+	look_at(&look, s, -1);
+	cr_assert(look.model.events[0].joined);
+	cr_expect_eq(value_of(&look, "loop", false).state, PM_COUNTED);
+	cr_expect_eq(value_of(&look, NULL, false).value, all);
+	cr_assert_eq(look.model.metric_count, 1);
+	cr_expect_float_eq(pm_report_metric(&look.tree, 1, 0, false).value, 1, 0.2);
+	memset(apart, true, sizeof(apart));
+	cr_assert_eq(pm_report_tree_steps(&tree, &look.model, s->steps, apart), 0);
+	cr_expect_eq(tree.node_count, 6);
+	pm_report_tree_free(&tree);
+	look_end(&look);
+	text = report_text(s, &(struct pm_report_options){.top = 0});
+	cr_expect(strstr(text, "Joules of package 0 while"), "%s", text);
+	free(text);
+	pm_merge_free(merge);
+	pm_snapshot_free(s);
 }
 
 /* Row: QU-06: it is read at BEGIN and END, once for all threads, and not by programs without it. */

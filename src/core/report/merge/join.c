@@ -219,6 +219,8 @@ int pm_join_add(struct pm_snapshot *timed, const struct pm_merge *merge,
 
 	if (err)
 		return err;
+	if (!timed->packages.record.size)
+		timed->packages = counts->packages;
 	err = regions_add(timed, counts, &base);
 	if (!err)
 		err = pm_alike_begin(&alike, timed, counts, base);

@@ -315,6 +315,19 @@ static bool packages_take(struct pm_merge *merge, const char *id, bool enter)
 	return true;
 }
 
+/* Whose the counts are is known of one process alone. */
+static void packages_add(struct perfmon_profile_packages *to,
+			 const struct perfmon_profile_packages *from)
+{
+	bool first = !to->record.size;
+
+	*to = *from;
+	if (first)
+		return;
+	memset(to->place, 0, sizeof(to->place));
+	to->own_ns = to->busy_ns = 0;
+}
+
 /* Returns how long a tick of SNAPSHOT is, in ns; 0: not known. */
 static double tick_of(const struct pm_merge *merge, const struct pm_snapshot *snapshot)
 {
@@ -369,7 +382,7 @@ static int sum_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		merge->exact = pm_report_is_exact(snapshot);
 	}
 	if (adding->packages)
-		merge->sum->packages.record.size = snapshot->packages.record.size;
+		packages_add(&merge->sum->packages, &snapshot->packages);
 	err = regions_add(merge, snapshot, adding->regions);
 	if (!err)
 		err = pm_merge_nodes(merge, snapshot, adding->regions,

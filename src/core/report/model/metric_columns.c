@@ -69,6 +69,12 @@ static bool is_of_threads(const struct pm_report_model *model, uint32_t event)
 	return !model->events[event].quantity && !model->events[event].joined;
 }
 
+/* Returns true if times of EVENT's counts are its own: those of packages are no thread's. */
+static bool has_time(const struct pm_report_model *model, uint32_t event)
+{
+	return is_of_threads(model, event) || model->events[event].package;
+}
+
 /* Finds the inputs of METRIC's columns, those without modifiers among the events with
  * SUFFIX. Returns the first input that is missing, or their number. */
 static uint32_t bind(const struct pm_report_model *model, const struct pm_metric *metric,
@@ -87,7 +93,7 @@ static uint32_t bind(const struct pm_report_model *model, const struct pm_metric
 		to->events[i] = find(model, metric->inputs[i].name, suffix);
 		if (to->events[i] == PM_NO_EVENT)
 			return i;
-		if (to->base == PM_NO_EVENT && is_of_threads(model, to->events[i]))
+		if (to->base == PM_NO_EVENT && has_time(model, to->events[i]))
 			to->base = to->events[i];
 	}
 	return first_mixed(model, to);

@@ -51,6 +51,10 @@ void pm_tree_counts_add(const struct pm_report_model *model,
 			const struct pm_snapshot_thread *thread,
 			const struct perfmon_profile_node *from, const bool *whole);
 
+/* Adds what THREAD's first node has: the values of packages while any visit was open. */
+void pm_tree_root_add(struct pm_report_tree *tree,
+		      const struct pm_snapshot_thread *thread);
+
 /* Adds the counts of THREAD, of another run, and the paths that it alone has. */
 int pm_tree_joined_add(struct pm_tree_build *build,
 		       const struct pm_snapshot_thread *thread, uint32_t *map);

@@ -77,6 +77,7 @@ int pm_tree_joined_add(struct pm_tree_build *build,
 	int err = whole ? 0 : -ENOMEM;
 
 	map[1] = 0;
+	pm_tree_root_add(build->tree, thread);
 	if (!err && thread->node_count)
 		marks_add(model, build->tree->counts, thread,
 			  pm_snapshot_node(thread, 1));

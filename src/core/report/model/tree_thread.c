@@ -439,8 +439,8 @@ static void quantity_add(struct pm_report_tree *tree, uint32_t number,
 			    : 1);
 }
 
-/* Adds what THREAD's first node has: the values of packages while any visit was open. */
-static void root_add(struct pm_report_tree *tree, const struct pm_snapshot_thread *thread)
+void pm_tree_root_add(struct pm_report_tree *tree,
+		      const struct pm_snapshot_thread *thread)
 {
 	const struct pm_report_model *model = tree->model;
 	struct pm_tree_place place = {.node = tree->nodes, .counts = tree->counts};
@@ -502,7 +502,7 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		whole[i] = pm_report_metric_is_whole(
 			model, model->events[model->event_count + i].only, thread);
 	map[1] = 0;
-	root_add(build->tree, thread);
+	pm_tree_root_add(build->tree, thread);
 	if (!err)
 		below_fill(thread, below);
 	for (uint32_t n = 2; n <= thread->node_count; n++) {

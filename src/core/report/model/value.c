@@ -66,6 +66,10 @@ static uint32_t visit_marks(const struct pm_report_tree *tree,
 	       (n->migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0);
 }
 
+/* What is said of how threads read their own counters. */
+#define OF_THREADS                                                                       \
+	(PM_MARK_RETRIED | PM_MARK_FALLBACK | PM_MARK_DEFECT | PM_MARK_MIGRATED)
+
 /* From so many steps of the counter on, what lies between two of them is a small part. */
 #define STEPS 10
 
@@ -92,9 +96,11 @@ static struct pm_value package_value(const struct pm_report_tree *tree, uint32_t
 	struct pm_report_count c = pm_report_sums(tree, node, event, exclusive);
 	struct pm_report_count all = pm_report_sums(tree, node, event, false);
 
-	v.marks = node_marks(n) | (n->dropped_counts ? PM_MARK_DROPPED : 0) |
-		  (e->is_energy && is_coarse(tree, node) ? PM_MARK_COARSE : 0) |
-		  (all.at_most ? PM_MARK_AT_MOST : 0);
+	v.marks =
+		(e->joined ? c.marks & ~OF_THREADS
+			   : node_marks(n) | (n->dropped_counts ? PM_MARK_DROPPED : 0)) |
+		(e->is_energy && is_coarse(tree, node) ? PM_MARK_COARSE : 0) |
+		(all.at_most ? PM_MARK_AT_MOST : 0);
 	v.coverage = c.time_ns > 0 ? fmin(1, c.running_ns / c.time_ns) : 1;
 	if (tree->is_part || n->is_overlapping ||
 	    (exclusive && tree->threads > 1 && c.time_ns < all.time_ns)) {
