@@ -249,3 +249,29 @@ Test(groups_tables, names_of_no_group_are_quoted)
 		cr_assert_null(groups);
 	}
 }
+
+Test(groups_tables, events_join_those_of_the_user)
+{
+	static const struct {
+		const char *named, *more, *all;
+	} rows[] = {
+		{NULL, "a,b", "a,b"},
+		{"c", "a,b", "c,a,b"},
+		{"b,power/energy-pkg/", "power/energy-pkg/,b,bb",
+		 "b,power/energy-pkg/,bb"},
+		{"c;d", "a", "c,a;d"},
+		{"cpu/event=1,umask=2/,c;d", "cpu/event=1,umask=2/,d",
+		 "cpu/event=1,umask=2/,c,d;d"},
+		{"{x,b}", "{a,b}", "{x,b},{a,b}"},
+		/* Twice is what the user has asked for. */
+		{NULL, "a,a", "a,a"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *to = rows[i].named ? strdup(rows[i].named) : NULL;
+
+		cr_assert_eq(pm_named_add_events(&to, rows[i].more), 0);
+		cr_expect_str_eq(to, rows[i].all);
+		free(to);
+	}
+}

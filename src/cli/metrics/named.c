@@ -12,21 +12,29 @@
 #include "core/events/events.h"
 #include "core/named/named.h"
 
-/* Adds TEXT behind *TO and the SEPARATOR. Returns 0, or CLI_FAILED after a message. */
-static int join(const char *subcommand, char **to, const char *separator,
-		const char *text)
+/* Adds TEXT, formulas, behind *TO. Returns 0, or CLI_FAILED after a message. */
+static int add_formulas(const char *subcommand, char **to, const char *text)
 {
 	char *all;
 
 	if (!text || !*text)
 		return 0;
-	if (asprintf(&all, "%s%s%s", *to ?: "", *to ? separator : "", text) < 0) {
+	if (asprintf(&all, "%s%s%s", *to ?: "", *to ? "; " : "", text) < 0) {
 		cli_complain(subcommand, "%s", strerror(ENOMEM));
 		return CLI_FAILED;
 	}
 	free(*to);
 	*to = all;
 	return 0;
+}
+
+/* Adds EVENTS to *TO. Returns 0, or CLI_FAILED after a message. */
+static int add_events(const char *subcommand, char **to, const char *events)
+{
+	if (!events || !*events || !pm_named_add_events(to, events))
+		return 0;
+	cli_complain(subcommand, "%s", strerror(ENOMEM));
+	return CLI_FAILED;
 }
 
 static int add_metrics(const char *subcommand, const struct cli_named_wish *wish,
@@ -42,8 +50,8 @@ static int add_metrics(const char *subcommand, const struct cli_named_wish *wish
 		return CLI_USAGE;
 	}
 	status = cli_metrics_find(subcommand, wish->metrics, wish->cpus, &metrics);
-	status = status ?: join(subcommand, &named->events, ",", metrics.events);
-	status = status ?: join(subcommand, &named->formulas, "; ", metrics.text);
+	status = status ?: add_events(subcommand, &named->events, metrics.events);
+	status = status ?: add_formulas(subcommand, &named->formulas, metrics.text);
 	cli_metrics_free(&metrics);
 	return status;
 }
@@ -91,8 +99,8 @@ static int add_groups(const char *subcommand, const struct cli_named_wish *wish,
 	pm_named_free(groups);
 	if (err)
 		return refused(subcommand, wish, err, &diag);
-	status = join(subcommand, &named->events, ",", events);
-	status = status ?: join(subcommand, &named->formulas, "; ", metrics);
+	status = add_events(subcommand, &named->events, events);
+	status = status ?: add_formulas(subcommand, &named->formulas, metrics);
 	free(events);
 	free(metrics);
 	return status;
@@ -134,7 +142,7 @@ int cli_named_find(const char *subcommand, const struct cli_named_wish *wish,
 
 	*named = (struct cli_named){NULL, NULL};
 	if (are_named(wish->events))
-		status = join(subcommand, &named->events, ",", wish->events);
+		status = add_events(subcommand, &named->events, wish->events);
 	if (!status && wish->groups)
 		status = add_groups(subcommand, wish, named);
 	if (!status && wish->metrics)

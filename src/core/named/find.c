@@ -446,17 +446,19 @@ struct joined {
 	struct pm_diag first; /* why the first group without a metric has none */
 };
 
-/* Adds the events of a list one by one. */
+/* Adds the events of a list one by one, but those in {} together. */
 static void put_list(struct text *to, const char *list)
 {
 	bool inside = false;
+	int braces = 0;
 	const char *from = list;
 
 	for (const char *c = list;; c++) {
 		char *item;
 
 		inside ^= *c == '/';
-		if (*c && (*c != ',' || inside))
+		braces += (*c == '{') - (*c == '}');
+		if (*c && (*c != ',' || inside || braces > 0))
 			continue;
 		item = strndup(from, (size_t)(c - from));
 		if (item)
@@ -543,4 +545,28 @@ int pm_named_join(const struct pm_named_groups *groups, char **events, char **me
 	*events = all.events.at;
 	*metrics = all.metrics.at;
 	return all.metrics.at ? 0 : pm_diag_set(diag, -ENOENT, "%s", all.first.text);
+}
+
+int pm_named_add_events(char **to, const char *events)
+{
+	const char *named = *to ?: "", *end = named;
+	struct text all = {.at = NULL};
+	bool inside = false;
+
+	for (; *end && (*end != ';' || inside); end++)
+		inside ^= *end == '/';
+	if (end != named)
+		put(&all, named, (size_t)(end - named));
+	if (end != named)
+		put_list(&all, events);
+	else
+		put_text(&all, events);
+	put_text(&all, end);
+	if (all.failed) {
+		free(all.at);
+		return -ENOMEM;
+	}
+	free(*to);
+	*to = all.at;
+	return 0;
 }

@@ -64,6 +64,10 @@ int pm_named_join(const struct pm_named_groups *groups, char **events, char **me
 		  void (*note)(void *argument, const char *sentence), void *argument,
 		  struct pm_diag *diag);
 
+/* Adds EVENTS, of pm_named_join(), to the events *TO (NULL: none): to the first set of these, and each that
+ * this does not have. Returns 0, or -ENOMEM, when *TO stays as it is. The caller frees *TO. */
+int pm_named_add_events(char **to, const char *events);
+
 /* Tries to open EVENT on the calling thread. An event that is counted for CPUs, or in a
  * group alone, is left to whoever counts it. Returns 0, or a negative errno with a
  * message. */

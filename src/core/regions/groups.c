@@ -9,12 +9,12 @@
 #include "core/named/named.h"
 #include "core/valgrind/exact.h"
 
-/* Puts TEXT behind *TO and the SEPARATOR. Without memory *TO stays as it is. */
-static void join(char **to, const char *separator, const char *text)
+/* Puts the formulas TEXT behind *TO. Without memory *TO stays as it is. */
+static void join(char **to, const char *text)
 {
 	char *all;
 
-	if (!text || asprintf(&all, "%s%s%s", *to ?: "", *to ? separator : "", text) < 0)
+	if (!text || asprintf(&all, "%s%s%s", *to ?: "", *to ? "; " : "", text) < 0)
 		return;
 	free(*to);
 	*to = all;
@@ -42,8 +42,8 @@ void pm_regions_groups(struct pm_options *options)
 	if (err && err != -ENOENT)
 		pm_options_note(options, "PERFMON_GROUP: %s", diag.text);
 	if (events) {
-		join(&options->events, ",", events);
-		join(&options->metrics, "; ", metrics);
+		pm_named_add_events(&options->events, events);
+		join(&options->metrics, metrics);
 		options->events_auto = options->events_none = false;
 	}
 	free(events);
