@@ -470,7 +470,8 @@ Test(topdown, a_cpu_without_them_is_named, .fini = tree_remove)
 		{"server", "cs,topdown-be-bound:u",
 		 "needs an Intel CPU, Ice Lake or later"},
 		{"icelake", "topdown-mem-bound",
-		 "needs Intel's Sapphire Rapids or later"},
+		 "did you mean 'topdown-be-bound'? Level 2 of topdown needs Intel's "
+		 "Sapphire Rapids or later"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -58,22 +58,25 @@ static int suggest(const struct perfmon_event_info *info, void *argument)
 	return 0;
 }
 
+static bool has_alias(const struct pm_sysfs *sysfs, struct pm_slice name)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < sysfs->count; i++)
+		has |= sysfs->pmus[i].core && pm_sysfs_alias_find(&sysfs->pmus[i], name);
+	return has;
+}
+
 /* Adds to DIAG, which reports NAME as unknown, which CPUs have it, if it is one of topdown. */
 static void topdown_offer(struct pm_diag *diag, const struct pm_sysfs *sysfs,
-			  struct pm_slice name)
+			  struct pm_slice name, bool asks)
 {
-	bool has_slots = false;
-
 	if (!pm_slice_is(name, "slots") && !pm_slice_starts(name, "topdown-"))
 		return;
-	for (size_t i = 0; i < sysfs->count; i++)
-		has_slots |= sysfs->pmus[i].core &&
-			     pm_sysfs_alias_find(&sysfs->pmus[i], pm_slice_of("slots"));
-	pm_diag_add(diag, "%s",
-		    has_slots
-			    ? ". Level 2 of topdown needs Intel's Sapphire Rapids or "
-			      "later"
-			    : ". Topdown needs an Intel CPU, Ice Lake or later, and most "
+	pm_diag_add(diag, "%s%s", asks ? " " : ". ",
+		    has_alias(sysfs, pm_slice_of("slots"))
+			    ? "Level 2 of topdown needs Intel's Sapphire Rapids or later"
+			    : "Topdown needs an Intel CPU, Ice Lake or later, and most "
 			      "virtual machines do not have it");
 }
 
@@ -85,9 +88,13 @@ static int unknown(struct pm_resolve *r)
 				     .sysfs = r->sysfs,
 				     .visit = suggest,
 				     .argument = &suggestion};
+	struct pm_modifiers bad;
 
 	/* An error of the listing must not replace the error of the event. */
 	list_sources(&listing, NULL);
+	/* What stands behind the ':' of an alias may have been unit masks of libpfm4, and is not. */
+	if (rest.at && has_alias(r->sysfs, head))
+		return pm_resolve_modifiers(r, rest, &bad) ?: -EINVAL;
 	pm_diag_set(r->diag, -EINVAL, "unknown event '%s'%s", pm_slice_quote(head).text,
 		    pm_resolve_where(r, r->item).text);
 	if (suggestion.best[0])
@@ -95,7 +102,7 @@ static int unknown(struct pm_resolve *r)
 	else
 		pm_diag_add(r->diag, ": the kernel%s have no similar name",
 			    pm_pfm_refused() ? " and sysfs" : ", sysfs and libpfm4");
-	topdown_offer(r->diag, r->sysfs, head);
+	topdown_offer(r->diag, r->sysfs, head, suggestion.best[0]);
 	pm_exact_offer(r->diag, head);
 	if (pm_pfm_refused())
 		pm_diag_add(r->diag, "; %s", pm_pfm_refused());
