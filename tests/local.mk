@@ -565,7 +565,7 @@ tests_test_overlap_SOURCES = tests/test_overlap.c tests/region_probe.h tests/sum
 tests_test_overlap_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_overlap_LDADD = $(TEST_LIBS)
 # The linker leads these calls of the library to tests/fake_topdown.h.
-tests_test_topdown_SOURCES = tests/test_topdown.c tests/fake_topdown.h \
+tests_test_topdown_SOURCES = tests/test_topdown.c tests/fake_topdown.h tests/kernel_calls.h \
 	tests/report_text.h tests/session_probe.h tests/sums_probe.h
 tests_test_topdown_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_topdown_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pm_kernel_perf_event_open \

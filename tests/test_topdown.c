@@ -4,6 +4,7 @@
  * may be off. Row: QU-08
  */
 #include "fake_topdown.h"
+#include "kernel_calls.h"
 #include "perfmon/inline.h"
 #include "report_text.h"
 #include "session_probe.h"
@@ -484,6 +485,24 @@ Test(topdown, a_cpu_without_them_is_named, .fini = tree_remove)
 		cr_expect_eq(pm_events_parse(cases[i].text, 0, &list, &diag), -EINVAL);
 		cr_expect(strstr(diag.text, cases[i].says), "%s", diag.text);
 	}
+}
+
+/* Metrics whose slots the kernel refuses are refused for the same reason. */
+Test(topdown, slots_that_are_refused_refuse_their_metrics, .fini = tree_remove)
+{
+	struct pm_snapshot *s;
+
+	machine("icelake", FAKE_LEVEL1, "topdown-retiring:u");
+	fail_calls(PM_CALL_PERF_EVENT_OPEN, -ENODEV, 0);
+	PERFMON_REGION_BEGIN("refused");
+	PERFMON_REGION_END("refused");
+	unwatch_calls();
+	s = probe_take();
+	cr_assert_eq(s->counter_count, 2);
+	for (int c = 0; c < 2; c++)
+		cr_expect_eq(s->counters[c].error, -ENODEV, "%d: %d", c,
+			     s->counters[c].error);
+	pm_snapshot_free(s);
 }
 
 /* Builds a visit of 1,000 slots, of which 400 retired, counted on PMU, and if the event has two PARTS

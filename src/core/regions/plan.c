@@ -31,7 +31,7 @@ static int opens(const struct pm_event *event, const struct pm_event *slots,
 		return 0;
 	if (slots)
 		leader = open_one(slots, -1);
-	fd = open_one(event, leader);
+	fd = slots && leader < 0 ? leader : open_one(event, leader);
 	if (leader >= 0)
 		pm_kernel_close(leader);
 	if (fd < 0)
