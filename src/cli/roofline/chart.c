@@ -15,7 +15,7 @@
 struct chart {
 	const struct roof *roof;
 	uint32_t threads;
-	double peak;			   /* of double precision */
+	double peak, dp, sp;		   /* the highest line; 0: no point needs SP's */
 	double slopes[CLI_CEILING_LEVELS]; /* 0: not measured */
 	double left, right, bottom, top;   /* log10 of the ends of the axes */
 	char cells[HIGH][WIDE + 1];
@@ -28,13 +28,23 @@ static bool belongs(const struct chart *chart, uint32_t n)
 	return point->placed && point->ceiling_threads == chart->threads;
 }
 
+/* Returns whether points do some of their operations in single precision. */
+static bool any_single(const struct chart *chart)
+{
+	bool any = false;
+
+	for (uint32_t n = 1; n < chart->roof->profile->tree.node_count; n++)
+		any |= belongs(chart, n) && chart->roof->points[n].sp > 0;
+	return any;
+}
+
 /* Chooses the axes so that points, and the ridges of L1 and memory, are inside. */
 static void axes_choose(struct chart *chart)
 {
 	double slowest = chart->slopes[CLI_CEILING_MEMORY];
 	double left = chart->peak / chart->slopes[CLI_CEILING_L1];
 	double right = slowest > 0 ? chart->peak / slowest : left;
-	double bottom = chart->peak, top = chart->peak;
+	double bottom = chart->dp, top = chart->peak;
 
 	for (uint32_t n = 1; n < chart->roof->profile->tree.node_count; n++) {
 		const struct roof_point *point = &chart->roof->points[n];
@@ -92,31 +102,71 @@ static void slope_draw(struct chart *chart, int level)
 		put(chart, x, y, *name++);
 }
 
+/* Draws the line of PEAK from L1's on, with its NAME where there are two. */
+static void peak_draw(struct chart *chart, double peak, const char *name)
+{
+	double ridge = peak / chart->slopes[CLI_CEILING_L1];
+	int y = row_of(chart, peak), end = WIDE - (int)strlen(name);
+
+	for (int x = 0; x < WIDE; x++)
+		if (intensity_at(chart, x) >= ridge)
+			put(chart, x, y, x < end ? '-' : name[x - end]);
+}
+
 static void lines_draw(struct chart *chart)
 {
-	double ridge = chart->peak / chart->slopes[CLI_CEILING_L1];
-	int y = row_of(chart, chart->peak);
-
 	for (int level = CLI_CEILING_MEMORY; level >= CLI_CEILING_L1; level--)
 		if (chart->slopes[level] > 0)
 			slope_draw(chart, level);
-	for (int x = 0; x < WIDE; x++)
-		if (intensity_at(chart, x) >= ridge)
-			put(chart, x, y, '-');
+	peak_draw(chart, chart->dp, chart->sp > 0 ? " double precision" : "");
+	if (chart->sp > 0)
+		peak_draw(chart, chart->sp, " single precision");
+}
+
+/* Returns the cell of POINT. The axes have room for all points. */
+static char *cell_of(struct chart *chart, const struct roof_point *point)
+{
+	double part =
+		(log10(point->intensity) - chart->left) / (chart->right - chart->left);
+
+	return &chart->cells[row_of(chart, point->flops_per_s)][(int)(part * WIDE)];
 }
 
 static void points_draw(struct chart *chart)
 {
 	/* The first one of a cell is on top. */
-	for (uint32_t n = chart->roof->profile->tree.node_count - 1; n; n--) {
-		const struct roof_point *point = &chart->roof->points[n];
-		double part = (log10(point->intensity) - chart->left) /
-			      (chart->right - chart->left);
+	for (uint32_t n = chart->roof->profile->tree.node_count - 1; n; n--)
+		if (belongs(chart, n) && chart->roof->points[n].letter)
+			*cell_of(chart, &chart->roof->points[n]) =
+				chart->roof->points[n].letter;
+}
 
-		if (belongs(chart, n) && point->letter)
-			put(chart, (int)(part * WIDE), row_of(chart, point->flops_per_s),
-			    point->letter);
+/* Names the points that are not to be seen. */
+static void hidden_write(struct chart *chart, struct pm_out *out)
+{
+	const struct pm_report_tree *tree = &chart->roof->profile->tree;
+	uint32_t more = 0;
+	bool any = false;
+
+	for (uint32_t n = pm_report_tree_next(tree, 0); n;
+	     n = pm_report_tree_next(tree, n)) {
+		const struct roof_point *point = &chart->roof->points[n];
+		char top;
+
+		if (!belongs(chart, n))
+			continue;
+		more += !point->letter;
+		top = *cell_of(chart, point);
+		if (!point->letter || top == point->letter)
+			continue;
+		pm_out_format(out, "%s%c where %c is",
+			      any ? ", " : "\n  also there: ", point->letter, top);
+		any = true;
 	}
+	pm_out_text(out, any ? "\n" : "");
+	if (more)
+		pm_out_format(out, "\n  without a letter, and not in the chart: %u\n",
+			      more);
 }
 
 /* Writes the label of row Y: a power of ten that lies in it. */
@@ -136,19 +186,25 @@ static void scale_write(const struct chart *chart, struct pm_out *out)
 {
 	char line[WIDE + PM_CELL], text[PM_CELL];
 	double width = chart->right - chart->left;
+	int end = 0;
 
 	memset(line, ' ', sizeof(line));
 	for (int power = (int)ceil(chart->left); power <= (int)chart->right; power++) {
 		int x = (int)((power - chart->left) / width * WIDE);
 
-		pm_cell_fixed(text, pow(10, power),
-			      power < 0 ? -power < 6 ? -power : 6 : 0);
-		if (x >= 0 && x < WIDE)
-			memcpy(line + x, text, strlen(text));
+		if (power < -4 || power > 4)
+			snprintf(text, sizeof(text), "1e%d", power);
+		else
+			pm_cell_fixed(text, pow(10, power), power < 0 ? -power : 0);
+		/* No two run into each other. */
+		if (x < end || x >= WIDE)
+			continue;
+		memcpy(line + x, text, strlen(text));
+		end = x + (int)strlen(text) + 1;
 	}
 	line[WIDE + 6] = '\0';
-	for (size_t end = strlen(line); end && line[end - 1] == ' '; end--)
-		line[end - 1] = '\0';
+	for (size_t last = strlen(line); last && line[last - 1] == ' '; last--)
+		line[last - 1] = '\0';
 	pm_out_text(out, "               ");
 	pm_out_plain(out, line, 0);
 	pm_out_text(out, "\n");
@@ -158,19 +214,24 @@ void roof_chart(const struct roof *roof, uint32_t threads, struct pm_out *out)
 {
 	struct chart chart = {.roof = roof, .threads = threads};
 	struct pm_row row = {.out = out};
-	const struct cli_ceiling *c;
 	bool any = false;
 
 	for (uint32_t n = 1; n < roof->profile->tree.node_count; n++)
 		any |= belongs(&chart, n);
-	for (int of = 0; of <= CLI_CEILING_DP; of++) {
-		c = cli_ceiling_best(roof->ceilings, (enum cli_ceiling_of)of, threads, 0);
+	for (int of = 0; of < CLI_CEILINGS; of++) {
+		const struct cli_ceiling *c = cli_ceiling_best(
+			roof->ceilings, (enum cli_ceiling_of)of, threads, 0);
+		double rate = c ? c->rate : 0;
+
 		if (of == CLI_CEILING_DP)
-			chart.peak = c ? c->rate : 0;
+			chart.dp = rate;
+		else if (of == CLI_CEILING_SP)
+			chart.sp = any_single(&chart) ? rate : 0;
 		else
-			chart.slopes[of] = c ? c->rate : 0;
+			chart.slopes[of] = rate;
 	}
-	if (!any || !(chart.peak > 0) || !(chart.slopes[CLI_CEILING_L1] > 0))
+	chart.peak = fmax(chart.dp, chart.sp);
+	if (!any || !(chart.dp > 0) || !(chart.slopes[CLI_CEILING_L1] > 0))
 		return;
 	memset(chart.cells, ' ', sizeof(chart.cells));
 	axes_choose(&chart);
@@ -196,4 +257,5 @@ void roof_chart(const struct roof *roof, uint32_t threads, struct pm_out *out)
 	pm_out_repeat(out, '-', WIDE);
 	pm_out_text(out, "\n");
 	scale_write(&chart, out);
+	hidden_write(&chart, out);
 }
