@@ -155,28 +155,26 @@ static void notes_make(struct roof *roof, const struct request *request)
 }
 
 /* Makes the points of the profiles TIMED and COUNTS, and prints them. */
-static int show(struct roof *roof, const struct request *request)
+static int show(struct roof *roof, struct cli_ceilings *ceilings,
+		const struct request *request)
 {
-	struct cli_ceilings ceilings = {.count = 0};
-	uint32_t before;
-	int status = ceilings_begin(&ceilings, request);
+	uint32_t before = ceilings->count;
+	int status = 0, kept = 0;
 
-	roof->ceilings = &ceilings;
-	before = ceilings.count;
-	if (!status && roof->profile)
+	if (roof->profile)
 		status = profiles_check(roof, request) ?: roof_points_make(roof);
 	if (!status)
-		status = ceilings_measure(&ceilings, roof, request->quick);
-	if (!status && request->ceilings && ceilings.count > before)
-		status = ceilings_keep(&ceilings, request->ceilings);
-	if (!status && roof->profile) {
+		status = ceilings_measure(ceilings, roof, request->quick);
+	if (status)
+		return status;
+	/* What took long to get is shown all the same. */
+	if (request->ceilings && ceilings->count > before)
+		kept = ceilings_keep(ceilings, request->ceilings);
+	if (roof->profile) {
 		roof_points_bound(roof);
 		notes_make(roof, request);
 	}
-	if (!status)
-		status = print(roof, request);
-	cli_ceilings_free(&ceilings);
-	return status;
+	return print(roof, request) ?: kept;
 }
 
 static int run_command(const struct request *request, struct roof_profile *profile,
@@ -201,6 +199,25 @@ static int run_command(const struct request *request, struct roof_profile *profi
 	return status;
 }
 
+/* Says before the runs, which take long, that no file can be made at PATH. */
+static int place_check(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	char *folder;
+	int status = 0;
+
+	/* A folder at the end is made when it is needed. */
+	if (!path || !strcmp(path, "-") || !access(path, F_OK) || (slash && !slash[1]))
+		return 0;
+	folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	if (!folder || access(folder, W_OK | X_OK)) {
+		cli_complain("roofline", "'%s': %s", path, strerror(errno));
+		status = CLI_FAILED;
+	}
+	free(folder);
+	return status;
+}
+
 static int check(const struct request *request)
 {
 	const char *wrong = NULL;
@@ -217,7 +234,7 @@ static int check(const struct request *request)
 		return CLI_USAGE;
 	}
 	if (!request->command || request->quantities || cli_exact_is_there())
-		return 0;
+		return place_check(request->output) ?: place_check(request->ceilings);
 	cli_complain(
 		"roofline",
 		"flops and bytes are counted under Valgrind, which is not there, or "
@@ -252,12 +269,13 @@ int cli_roofline(int argc, char **argv)
 {
 	struct request request = {.format = TEXT};
 	struct roof_profile profile = {.merge = NULL};
-	struct roof roof = {.title = NULL};
+	struct cli_ceilings ceilings = {.count = 0};
+	struct roof roof = {.ceilings = &ceilings};
 	int status = read_options(&request, argc, argv), ended = 0;
 
 	if (status >= 0)
 		return status;
-	status = check(&request);
+	status = check(&request) ?: ceilings_begin(&ceilings, &request);
 	roof.source = request.quantities ? ROOF_QUANTITIES : ROOF_EXACT;
 	roof.title = request.command ? request.command[0] : request.timed;
 	if (!status && request.command)
@@ -268,7 +286,8 @@ int cli_roofline(int argc, char **argv)
 	if (profile.made)
 		roof.profile = &profile;
 	if (!status)
-		status = show(&roof, &request);
+		status = show(&roof, &ceilings, &request);
+	cli_ceilings_free(&ceilings);
 	roof_free(&roof);
 	roof_unload(&profile);
 	status = cli_finish("roofline", status);

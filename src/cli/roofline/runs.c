@@ -102,6 +102,14 @@ static bool has_profile(const char *folder)
 	return found;
 }
 
+/* The signal ends this process when the folder is removed. */
+static int interrupted(const char *when)
+{
+	cli_complain("roofline", "no roofline: %s came %s",
+		     strsignal(cli_child_interrupt()), when);
+	return CLI_FAILED;
+}
+
 static int cannot_run(const char *name, int err)
 {
 	cli_complain("roofline", "cannot run '%s': %s", name, strerror(-err));
@@ -117,6 +125,8 @@ int roof_run_timed(struct roof_runs *runs, char **command)
 		return status;
 	if (err)
 		return cannot_run(command[0], err);
+	if (cli_child_interrupt() && !WIFSIGNALED(runs->status))
+		return interrupted("in the run for times");
 	/* Its signal says what happened. */
 	if (WIFSIGNALED(runs->status) || has_profile(runs->timed))
 		return 0;
@@ -236,7 +246,9 @@ int roof_run_counted(struct roof_runs *runs, char **command)
 	streams[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	streams[2] = open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
 	err = cli_child_run(line, streams, &runs->counts_status);
-	if (err)
+	if (cli_child_interrupt())
+		status = interrupted("in the run that counts by translation");
+	else if (err)
 		status = cannot_run(command[0], err);
 	else if (streams[0] >= 0 && lseek(streams[0], 0, SEEK_CUR) > 0)
 		status = input_was_read(command[0]);
