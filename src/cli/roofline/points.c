@@ -16,6 +16,10 @@
 #define COLUMNS 4
 /* A rate may be so much above a ceiling that was measured at another time. */
 #define TOLERANCE 1.1
+/* A visit contains about this part of what BEGIN and END take: one of their two reads of the clock. In an
+ * empty loop the CPU does this beside other work, so the least that was measured may be next to nothing. */
+#define PAIR_INSIDE (1.0 / 3)
+#define SHORT	    0.1
 /* So many numbers of threads get ceilings of their own: each takes seconds to measure. */
 #define SETS 4
 
@@ -171,7 +175,8 @@ static enum roof_problem problem_of(const struct roof *roof, struct roof_point *
 	if (problem != ROOF_GOOD)
 		return problem;
 	point->rated = true;
-	if (pm_report_is_mostly_cost(node, false))
+	if (pm_report_is_mostly_cost(node, false) ||
+	    node->spent_ticks * PAIR_INSIDE > SHORT * (double)node->time_ticks)
 		return ROOF_SHORT;
 	return point->sp + point->dp > 0 ? ROOF_GOOD : ROOF_NO_FLOPS;
 }
