@@ -69,7 +69,9 @@ struct roof_point {
 };
 
 struct roof {
-	const char *title; /* the command, or the name of the timed profile */
+	const char *title;	    /* the command, or the name of the timed profile */
+	const char *timed, *counts; /* profiles that were there; NULL: none */
+	const char *ceilings_from;  /* the file that ceilings are of; NULL: none */
 	enum roof_source source;
 	const struct roof_profile *profile; /* NULL: ceilings alone */
 	const struct cli_ceilings *ceilings;

@@ -83,6 +83,9 @@ int roof_json(const struct roof *roof, struct pm_out *out)
 	pm_json_begin(&j, NULL, "{");
 	pm_json_string(&j, "format", "perfmon roofline 1");
 	pm_json_text(&j, "command", roof->title, roof->title);
+	pm_json_text(&j, "timed", roof->timed, roof->timed);
+	pm_json_text(&j, "counts", roof->counts, roof->counts);
+	pm_json_text(&j, "ceilings_from", roof->ceilings_from, roof->ceilings_from);
 	put_machine(&j, roof->ceilings);
 	pm_json_bool(&j, "quick", roof->ceilings->quick);
 	pm_json_text(&j, "source", roof->source == ROOF_EXACT ? "exact" : "quantities",

@@ -137,10 +137,40 @@ static int profiles_check(struct roof *roof, const struct request *request)
 	return 0;
 }
 
+/* Says how times and rates of several threads are meant, and which rates cannot be. */
+static void notes_of_points(struct roof *roof)
+{
+	bool mean = false, wall = false, more = false, above = false;
+
+	for (uint32_t n = 1; n < roof->profile->tree.node_count; n++) {
+		const struct roof_point *point = &roof->points[n];
+
+		mean |= point->rated && !point->wall;
+		wall |= point->rated && point->wall && point->threads > 1;
+		more |= point->rated && point->threads > point->ceiling_threads;
+		above |= point->rated && point->percent > 103;
+	}
+	if (mean)
+		roof_note(roof, "time is the mean over the threads that had the region, "
+				"and rates are of all of them: they are taken to run at "
+				"the same time");
+	if (wall)
+		roof_note(roof, "the time of a team is its wall time");
+	if (more)
+		roof_note(roof, "more threads than CPUs: the ceilings are those of all "
+				"CPUs, and rates are too high where threads took turns");
+	if (above)
+		roof_note(roof,
+			  "more than 100 %% reached: the machine was busier when the "
+			  "ceilings were measured than in the run, or the region is "
+			  "short; measure again");
+}
+
 static void notes_make(struct roof *roof, const struct request *request)
 {
 	const struct pm_snapshot *s = roof->profile->model.snapshot;
 
+	notes_of_points(roof);
 	if (!request->command && !cli_machine_of(s))
 		roof_note(roof,
 			  "the times are of the machine '%s', or from before its last "
@@ -167,6 +197,7 @@ static int show(struct roof *roof, struct cli_ceilings *ceilings,
 		status = ceilings_measure(ceilings, roof, request->quick);
 	if (status)
 		return status;
+	roof->ceilings_from = before ? request->ceilings : NULL;
 	/* What took long to get is shown all the same. */
 	if (request->ceilings && ceilings->count > before)
 		kept = ceilings_keep(ceilings, request->ceilings);
@@ -278,6 +309,8 @@ int cli_roofline(int argc, char **argv)
 	status = check(&request) ?: ceilings_begin(&ceilings, &request);
 	roof.source = request.quantities ? ROOF_QUANTITIES : ROOF_EXACT;
 	roof.title = request.command ? request.command[0] : request.timed;
+	roof.timed = request.timed;
+	roof.counts = request.counts;
 	if (!status && request.command)
 		status = run_command(&request, &profile, &ended);
 	else if (!status && request.timed)

@@ -267,47 +267,6 @@ static const char said[] =
 	"where "
 	"memory is too slow for them; flops are taken for double precision";
 
-/* What the numbers mean. */
-static void meaning_write(const struct roof *roof, struct pm_out *out)
-{
-	bool mean = false, wall = false, more = false, above = false;
-
-	for (uint32_t n = 1; n < roof->profile->tree.node_count; n++) {
-		const struct roof_point *point = &roof->points[n];
-
-		if (!point->rated)
-			continue;
-		mean |= !point->wall;
-		wall |= point->wall && point->threads > 1;
-		more |= point->threads > point->ceiling_threads;
-		above |= point->percent > 103;
-	}
-	passage(out, roof->source == ROOF_EXACT ? exact : said);
-	passage_end(out);
-	if (mean) {
-		passage(out,
-			"  time is the mean over the threads that had the region, and "
-			"rates are of all of them: they are taken to run at the same "
-			"time");
-		passage_end(out);
-	}
-	if (wall) {
-		passage(out, "  the time of a team is its wall time");
-		passage_end(out);
-	}
-	if (more) {
-		passage(out,
-			"  more threads than CPUs: the ceilings are those of all CPUs");
-		passage_end(out);
-	}
-	if (above) {
-		passage(out, "  more than 100 % reached: the machine was busier when the "
-			     "ceilings were measured than in the run, or the region is "
-			     "short; measure again");
-		passage_end(out);
-	}
-}
-
 static void head_write(const struct roof *roof, struct pm_out *out)
 {
 	const struct cli_ceilings *c = roof->ceilings;
@@ -320,6 +279,10 @@ static void head_write(const struct roof *roof, struct pm_out *out)
 	pm_out_plain(out, c->cpus, 0);
 	if (c->quick)
 		pm_out_text(out, "; ceilings measured quickly (--quick)");
+	if (roof->ceilings_from) {
+		pm_out_text(out, "\n  ceilings  of the file ");
+		pm_out_plain(out, roof->ceilings_from, 0);
+	}
 	if (roof->profile)
 		pm_out_text(out,
 			    roof->source == ROOF_EXACT
@@ -356,7 +319,8 @@ int roof_text(const struct roof *roof, struct pm_out *out)
 	for (uint32_t t = 0; (t = roof_threads(roof, t));)
 		ceilings_line(roof->ceilings, t, out);
 	pm_out_text(out, "\n");
-	meaning_write(roof, out);
+	passage(out, roof->source == ROOF_EXACT ? exact : said);
+	passage_end(out);
 	for (int p = ROOF_GOOD + 1; p < ROOF_PROBLEMS; p++)
 		problem_write(roof, (enum roof_problem)p, out);
 	for (uint32_t i = 0; i < roof->note_count; i++) {
