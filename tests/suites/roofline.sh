@@ -174,11 +174,24 @@ chart() {
 		grep -Eq '^ +\|.*[a-d]|FLOP/s \|.*[a-d]' "$here/out" && grep -q 'ceilings of 1 thread: L1 ' "$here/out"
 }
 try "text has a table, a chart and the ceilings" chart
+early() { # TEXT ARGUMENT...: a mistake is said before the command runs, which would be in vain
+	local text=$1
+	shift
+	shows 1 err "$text" "$@" -- touch "$here/ran" && [ ! -e "$here/ran" ]
+}
+try "a file of other things is refused before the runs" early "is not a file of ceilings" --ceilings "$here/kernels"
+try "so is a place for ceilings that is not there" early "/no/such/file" --ceilings /no/such/file
+try "and one for the output" early "/no/such/file" -o /no/such/file
 try "the exit status is the command's" shows 3 out "bound by" --ceilings "$kept" -- "$K" 1 three
 differs() {
 	roofline 0 --ceilings "$kept" -f json -- "$K" 1 more && [ "$(member triad problem)" = '"differs"' ] &&
 		[ "$(member triad flops_per_s)" = null ]
 }
+origin() {
+	roofline 0 --ceilings "$kept" -f json -- "$K" 1 && grep -q '"timed":null,"counts":null' "$here/out" &&
+		grep -qF "\"ceilings_from\":\"$kept\"" "$here/out"
+}
+try "JSON says where ceilings are from" origin
 try "a region that the second run visits otherwise is marked" differs
 absent() {
 	roofline 0 --ceilings "$kept" -f json -- "$K" 1 none && [ "$(member triad problem)" = '"absent"' ] &&
@@ -231,6 +244,66 @@ page() {
 		[ "$(grep -c '@DATA@' "$here/page.html")" -eq 0 ]
 }
 try "a page needs nothing else" page
+
+# Two regions that do the same, one in single precision, and one with next to no bytes for its flops.
+cat >"$here/places.c" <<'END'
+#include <perfmon/perfmon.h>
+
+static double a[4096];
+static float f[4096];
+static volatile double sum;
+
+static void __attribute__((noinline)) same(void)
+{
+	for (int n = 0; n < 2000; n++)
+		for (int i = 0; i < 4096; i++)
+			a[i] = a[i] * 0.5 + 1;
+}
+
+int main(void)
+{
+	double x = 1;
+
+	same();
+	PERFMON_REGION_BEGIN("first");
+	same();
+	PERFMON_REGION_END("first");
+	PERFMON_REGION_BEGIN("second");
+	same();
+	PERFMON_REGION_END("second");
+	PERFMON_REGION_BEGIN("single");
+	for (int n = 0; n < 2000; n++)
+		for (int i = 0; i < 4096; i++)
+			f[i] = f[i] * 0.5f + 1;
+	PERFMON_REGION_END("single");
+	PERFMON_REGION_BEGIN("far");
+	for (int i = 0; i < 10000000; i++)
+		x = x * 0.5 + 1;
+	PERFMON_REGION_END("far");
+	sum = x;
+	for (int n = 0; n < 1000; n++) {
+		PERFMON_REGION_BEGIN("short");
+		a[n] += 1;
+		PERFMON_REGION_END("short");
+	}
+	return 0;
+}
+END
+must "a program with points at all places compiles" compile_as "$here/places.c" -o "$here/places"
+places() { # each letter of the table is in the chart, or named below it; the axis has no run of digits
+	local letter
+	roofline 0 --ceilings "$kept" -- "$here/places" || return 1
+	for letter in a b c d; do
+		grep -Eq "^[^|]*\\|.*(^|[^a-z])$letter([^a-z]|\$)|^  also there: (.*, )?$letter where [a-d] is" "$here/out" ||
+			echo "no $letter"
+	done
+	grep -q '^ *|.* double precision$\|FLOP/s |.* double precision$' "$here/out" || echo "no line of double precision"
+	grep -q '^ *|.* single precision$\|FLOP/s |.* single precision$' "$here/out" || echo "no line of single precision"
+	grep -Eq '[ ]1e5 ' "$here/out" || echo "no power of ten"
+	grep -Eq '[0-9]{7}$' "$here/out" && echo "labels that touch"
+	says out "short: measuring is over 10 % of its time" >&2 || echo "short is not marked"
+}
+try "points far outside, at one place, in single precision and of short visits" nothing places
 
 # --- what the program says ------------------------------------------------------------------
 
