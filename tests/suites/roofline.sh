@@ -90,6 +90,17 @@ one_cpu() {
 }
 try "a user who may use one CPU gets the ceilings of one thread" one_cpu
 
+busy() { # on a CPU that another program shares
+	local cpu other got=0
+	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+	taskset -c "$cpu" sh -c 'while :; do :; done' &
+	other=$!
+	taskset -c "$cpu" "$perfmon" roofline --quick >"$here/out" || got=1
+	kill "$other"
+	[ "$got" -eq 0 ] && grep -q '^  busy ' "$here/out"
+}
+try "what others took while ceilings were measured is said" busy
+
 # --- mistakes -------------------------------------------------------------------------------
 
 try "an unknown option" roofline 2 --nonsense

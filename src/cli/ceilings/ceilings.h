@@ -57,6 +57,7 @@ struct cli_ceilings {
 	uint32_t sharing[CLI_CEILING_LEVELS]; /* CPUs that share it; 0: not known */
 	bool assumed; /* the machine does not tell its caches: a small L1 is taken */
 	bool quick;   /* measured with few repetitions */
+	double taken; /* the part of the time, at most, in which others had one of the CPUs */
 	uint32_t count;
 	struct cli_ceiling *at;
 };

@@ -89,6 +89,7 @@ int cli_ceilings_write(const struct cli_ceilings *ceilings,
 	pm_json_string(&j, "architecture", ceilings->architecture);
 	pm_json_string(&j, "cpus", ceilings->cpus);
 	pm_json_bool(&j, "quick", ceilings->quick);
+	pm_json_real(&j, "others_percent", 100 * ceilings->taken, true);
 	pm_json_begin(&j, "ceilings", "[");
 	for (uint32_t i = 0; i < ceilings->count; i++) {
 		const struct cli_ceiling *c = &ceilings->at[i];
@@ -193,6 +194,10 @@ static void take_member(struct cli_json *j, struct cli_ceilings *ceilings,
 	}
 	if (!strcmp(name, "quick")) {
 		ceilings->quick = cli_json_bool(j);
+	} else if (!strcmp(name, "others_percent")) {
+		ceilings->taken = cli_json_number(j) / 100;
+		if (!(ceilings->taken >= 0 && ceilings->taken <= 1))
+			cli_json_fail(j);
 	} else if (!strcmp(name, "ceilings")) {
 		cli_json_begin(j, '[');
 		while (!j->bad && cli_json_next(j, ']', &first))

@@ -4,6 +4,7 @@
  * it sets what is next, all execute it at the same time, and it keeps the best.
  */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ struct member {
 	uint64_t from_ns, to_ns;
 	void *mapped;
 	double *arrays;
+	double taken; /* the part of the time in which others had its CPU */
 	int err;
 	pthread_t thread;
 };
@@ -117,12 +119,27 @@ static int prepare(struct member *member)
 	return 0;
 }
 
-static uint64_t now_ns(void)
+static uint64_t ns_of(clockid_t clock)
 {
 	uint64_t ns = 0;
 
-	pm_kernel_clock_ns(CLOCK_MONOTONIC, &ns);
+	pm_kernel_clock_ns(clock, &ns);
 	return ns;
+}
+
+static uint64_t now_ns(void)
+{
+	return ns_of(CLOCK_MONOTONIC);
+}
+
+/* Sees how much of the time since FROM_NS, when it began, this thread did not run. It never waits
+ * without its CPU. */
+static void taken_see(struct member *member, uint64_t from_ns)
+{
+	double all = (double)(now_ns() - from_ns);
+	double own = (double)ns_of(CLOCK_THREAD_CPUTIME_ID);
+
+	member->taken = all > own ? 1 - own / all : 0;
 }
 
 static void perform(struct member *member)
@@ -170,12 +187,15 @@ static void *follow(void *argument)
 {
 	struct member *member = argument;
 	struct team *team = member->team;
+	uint64_t from_ns = now_ns();
 
 	bind(member);
 	for (;;) {
 		meet(team);
-		if (team->task.end)
+		if (team->task.end) {
+			taken_see(member, from_ns);
 			return NULL;
+		}
 		perform(member);
 		meet(team);
 	}
@@ -296,6 +316,7 @@ static void *lead(void *argument)
 	struct member *member = argument;
 	struct team *team = member->team;
 	const struct kernels *widest = NULL;
+	uint64_t from_ns = now_ns();
 	int err;
 
 	bind(member);
@@ -308,6 +329,7 @@ static void *lead(void *argument)
 			err = measure_width(team, &kernels[i], &kernels[i] == widest);
 	team->task.end = true;
 	meet(team);
+	taken_see(member, from_ns);
 	member->err = err;
 	return NULL;
 }
@@ -392,6 +414,9 @@ static int team_run(struct team *team)
 	}
 	for (uint32_t i = 1; i < started; i++)
 		pthread_join(team->members[i].thread, NULL);
+	for (uint32_t i = 0; i < all; i++)
+		team->ceilings->taken =
+			fmax(team->ceilings->taken, team->members[i].taken);
 	for (uint32_t i = 0; i < all; i++)
 		if (team->members[i].mapped)
 			pm_kernel_munmap(team->members[i].mapped, mapped_size(team));

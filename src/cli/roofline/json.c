@@ -88,6 +88,7 @@ int roof_json(const struct roof *roof, struct pm_out *out)
 	pm_json_text(&j, "ceilings_from", roof->ceilings_from, roof->ceilings_from);
 	put_machine(&j, roof->ceilings);
 	pm_json_bool(&j, "quick", roof->ceilings->quick);
+	pm_json_real(&j, "others_percent", 100 * roof->ceilings->taken, true);
 	pm_json_text(&j, "source", roof->source == ROOF_EXACT ? "exact" : "quantities",
 		     tree);
 	pm_json_begin(&j, "ceilings", "[");

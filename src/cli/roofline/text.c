@@ -14,6 +14,8 @@
 
 /* So many paths are named for a reason. */
 #define NAMED 4
+/* What others took of the CPUs is named from this part on. */
+#define TAKEN 0.05
 
 enum columns {
 	LETTER,
@@ -283,6 +285,11 @@ static void head_write(const struct roof *roof, struct pm_out *out)
 		pm_out_text(out, "\n  ceilings  of the file ");
 		pm_out_plain(out, roof->ceilings_from, 0);
 	}
+	if (c->taken > TAKEN)
+		pm_out_format(out,
+			      "\n  busy      others had a CPU for up to %.0f %% of the "
+			      "time in which ceilings were measured: they may be too low",
+			      100 * c->taken);
 	if (roof->profile)
 		pm_out_text(out,
 			    roof->source == ROOF_EXACT
