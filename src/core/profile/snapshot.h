@@ -104,7 +104,7 @@ struct pm_snapshot {
 	/* Sums of threads of other runs, whose counts stand beside the values of THREADS. */
 	uint32_t joined_count;
 	struct pm_snapshot_thread *joined;
-	uint32_t steps_count;		    /* paths that have steps */
+	uint32_t steps_count; /* paths that have steps */
 	struct pm_snapshot_steps *steps;
 	uint32_t walks;	   /* over all of it, until no thread ended meanwhile */
 	uint64_t looks;	   /* reads of nodes, in the last walk */

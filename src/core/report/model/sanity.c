@@ -122,11 +122,12 @@ const char *pm_report_mark_name(uint32_t mark)
 {
 	/* In the order of their bits. */
 	static const char *const names[PM_MARKS] = {
-		"estimated", "part_of_time", "retried",	   "fallback_read",   "in_flight",
-		"torn",	     "mismatched",   "dropped",	   "part_of_threads", "defect",
-		"too_short", "implausible",  "erratum",	   "migrated",	      "sampled",
-		"left_out",  "fraction",     "below_error",
-		"runs_differ", "coarse",	   "at_most"};
+		"estimated",	   "part_of_time", "retried",	  "fallback_read",
+		"in_flight",	   "torn",	   "mismatched",  "dropped",
+		"part_of_threads", "defect",	   "too_short",	  "implausible",
+		"erratum",	   "migrated",	   "sampled",	  "left_out",
+		"fraction",	   "below_error",  "runs_differ", "coarse",
+		"at_most"};
 
 	for (uint32_t bit = 0; bit < PM_MARKS; bit++)
 		if (mark == 1u << bit)
