@@ -14,6 +14,7 @@
 #include "pub_tool_options.h"
 
 #define HASH_SIZE 4096
+#define PATH_SIZE 4096
 
 struct pattern {
 	const HChar *text;
@@ -172,17 +173,30 @@ Bool pm_names_leaves(Addr from, Addr to)
 
 /* --- output --------------------------------------------------------------------------- */
 
+/* Finds the tool's own file, whose functions are none of the program. */
+static void find_tool(HChar file[PATH_SIZE])
+{
+	SSizeT n = VG_(readlink)("/proc/self/exe", file, PATH_SIZE - 1);
+
+	file[n > 0 ? n : 0] = '\0';
+}
+
 void pm_names_write(void (*line)(const HChar *format, ...))
 {
+	HChar tool[PATH_SIZE];
 	const DebugInfo *object;
 	UInt i;
 
+	find_tool(tool);
 	for (i = 1; i <= function_count; i++)
 		line("function %u %d %s\n", i, functions[i].wanted, functions[i].name);
 	for (i = 0; i < pattern_count; i++)
 		line("pattern %u\n", patterns[i].found);
 	for (object = VG_(next_DebugInfo)(NULL); object;
-	     object = VG_(next_DebugInfo)(object))
-		line("object %d %s\n", has_symbols(VG_(DebugInfo_get_filename)(object)),
-		     VG_(DebugInfo_get_filename)(object));
+	     object = VG_(next_DebugInfo)(object)) {
+		const HChar *file = VG_(DebugInfo_get_filename)(object);
+
+		if (VG_(strcmp)(file, tool))
+			line("object %d %s\n", has_symbols(file), file);
+	}
 }

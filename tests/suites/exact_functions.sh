@@ -189,6 +189,8 @@ inlined() {
 	refused "'clamp' has no code of its own: the compiler inlined 'clamp' in 2 places" --function clamp &&
 		both 1 err "in 2 places" "$perfmon" run --exact -o none --function clamp ./work fork
 }
+# The tool has a function begins(), which is none of the program.
+of_the_tool() { refused "no function matches 'begins'" --function begins; }
 in_part() {
 	run --function twice --function solve -- ./work && says err "'twice' is inlined in 1 place, too"
 }
@@ -198,6 +200,7 @@ if pkg-config --exists libdw; then
 	try "a function that is inlined everywhere is refused" inlined
 	try "one that is inlined in some places is counted, with a note" in_part
 	try "one that is not called is no mistake" not_called
+	try "functions of the tool are none of the program" of_the_tool
 else
 	skip "what is said of names" "libdw is missing"
 fi

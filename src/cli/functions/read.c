@@ -127,13 +127,13 @@ static int read_pattern(struct tree *tree, struct pm_slice rest)
 	return 0;
 }
 
-/* Returns whether PATH is the program, and neither a library nor the tool. */
+/* Returns whether PATH is the program, and no library. */
 static bool is_program(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	const char *so = strstr(name, ".so");
 
-	return !(so && (!so[3] || so[3] == '.')) && !strstr(path, "/valgrind/perfmon-");
+	return !(so && (!so[3] || so[3] == '.'));
 }
 
 static int read_object(struct tree *tree, struct pm_slice rest)
