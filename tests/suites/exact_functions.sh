@@ -194,12 +194,36 @@ of_the_tool() { refused "no function matches 'begins'" --function begins; }
 in_part() {
 	run --function twice --function solve -- ./work && says err "'twice' is inlined in 1 place, too"
 }
+cat >"$here/chosen.c" <<'EOT'
+__attribute__((noinline)) int variant(int x) { return x * 3; }
+static void *choose(void) { return variant; }
+int stands_for(int) __attribute__((ifunc("choose")));
+static inline __attribute__((always_inline)) int small_one(int x) { return x + 1; }
+static inline __attribute__((always_inline)) int small_two(int x) { return x + 2; }
+int main(int argc, char **argv)
+{
+	(void)argv;
+	return small_one(stands_for(argc)) + small_two(argc) == 0;
+}
+EOT
+must "a program with an ifunc compiles" gcc -g -O2 -rdynamic "$here/chosen.c" -o "$here/chosen"
+variants() {
+	both 1 err "'stands_for' stands for variants" "$perfmon" run --exact -o none --function stands_for ./chosen &&
+		run --function variant -f csv -o "$here/variant" -- ./chosen &&
+		[ "$(field variant '(program);variant' visits)" = 1 ] &&
+		run --function variant --function strlen -- ./chosen && says err "'strlen' also stands for variants"
+}
+several_inlined() {
+	both 1 err "' and others in 2 places" "$perfmon" run --exact -o none --function 'small_*' ./chosen
+}
 near() { refused "no function matches 'slove': did you mean 'solve'?" --function slove; }
 if pkg-config --exists libdw; then
 	try "a name that nothing has is quoted with one that is alike" near
 	try "a function that is inlined everywhere is refused" inlined
 	try "one that is inlined in some places is counted, with a note" in_part
 	try "one that is not called is no mistake" not_called
+	try "a name that stands for variants is told of" variants
+	try "those of a pattern are counted together" several_inlined
 	try "functions of the tool are none of the program" of_the_tool
 else
 	skip "what is said of names" "libdw is missing"
@@ -212,7 +236,15 @@ stripped() {
 	strip -o "$here/stripped" "$here/work" && both 1 err "no symbols" "$perfmon" run --exact -o none --function solve ./stripped &&
 		both 0 err "'./stripped' has no symbols (it is stripped)" "$perfmon" run --exact --functions=0 ./stripped
 }
+in_part_stripped() {
+	strip -o "$here/part" "$here/chosen" &&
+		both 0 err "'./part' names only functions that other files may call" "$perfmon" run --exact --functions=0 ./part &&
+		run --functions=0 -- ./chosen && ! grep -F "names only" "$here/err"
+}
 try "a program without symbols is told of" stripped
+if pkg-config --exists libdw; then
+	try "and one with exported ones alone" in_part_stripped
+fi
 
 # --- profiles ------------------------------------------------------------------------------
 

@@ -81,7 +81,7 @@ static bool name_of(char name[PM_EXACT_NAME_MAX + 1], const char *symbol)
 
 /* --- symbols ------------------------------------------------------------------------- */
 
-static void take_symbol(const struct search *search, const char *symbol)
+static void take_symbol(const struct search *search, const char *symbol, bool indirect)
 {
 	char name[PM_EXACT_NAME_MAX + 1], spelling[PM_EXACT_NAME_MAX + 1];
 	bool fortran = name_of(name, symbol);
@@ -92,10 +92,12 @@ static void take_symbol(const struct search *search, const char *symbol)
 	for (uint32_t i = 0; i < search->count; i++) {
 		struct code_name *wanted = &search->names[i];
 
-		if (pm_name_matches(wanted->pattern, name, fortran))
-			wanted->has_code = true;
-		else if (strlen(spelling) < sizeof(wanted->near.best))
+		if (pm_name_matches(wanted->pattern, name, fortran)) {
+			wanted->has_code |= !indirect;
+			wanted->has_variants |= indirect;
+		} else if (strlen(spelling) < sizeof(wanted->near.best)) {
 			pm_suggestion_offer(&wanted->near, spelling, NULL);
+		}
 	}
 }
 
@@ -112,7 +114,8 @@ static void take_symbols(Dwfl_Module *module, const struct search *search)
 		    (GELF_ST_TYPE(symbol.st_info) == STT_FUNC ||
 		     GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC) &&
 		    !strstr(name, ".cold"))
-			take_symbol(search, name);
+			take_symbol(search, name,
+				    GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC);
 	}
 }
 
@@ -155,15 +158,23 @@ static int take_function(Dwarf_Die *function, void *argument)
 	fortran = name_of(name, symbol ? symbol : plain);
 	for (uint32_t i = 0; i < search->count; i++) {
 		struct code_name *wanted = &search->names[i];
+		uint32_t before;
 
 		/* A function of one file alone has no symbol, and its plain name here. */
 		if (!pm_name_matches(symbol ? wanted->pattern
 					    : last_part(wanted->pattern),
 				     name, fortran))
 			continue;
+		before = wanted->inlined;
 		libdw.dwarf_func_inline_instances(function, count_place,
 						  &wanted->inlined);
-		snprintf(wanted->inline_name, sizeof(wanted->inline_name), "%.120s",
+		if (wanted->inlined == before)
+			continue;
+		if (wanted->inline_name[0])
+			wanted->inlines_others |=
+				strncmp(wanted->inline_name, name,
+					sizeof(wanted->inline_name) - 1) != 0;
+		snprintf(wanted->inline_name, sizeof(wanted->inline_name), "%.127s",
 			 name);
 	}
 	return DWARF_CB_OK;
@@ -196,22 +207,53 @@ static int find_debug(Dwfl_Module *module, void **argument, const char *name,
 						  link, sum, found);
 }
 
-static void look_in(const char *path, struct search *search)
+/* Opens the file PATH, whose only module is *MODULE, or NULL if it cannot be read. */
+static Dwfl *open_file(const char *path, Dwfl_Module **module)
 {
 	static Dwfl_Callbacks callbacks = {.find_debuginfo = find_debug};
 	Dwfl *dwfl;
-	Dwfl_Module *module;
 
 	callbacks.section_address = libdw.dwfl_offline_section_address;
 	dwfl = libdw.dwfl_begin(&callbacks);
-	module = dwfl ? libdw.dwfl_report_offline(dwfl, path, path, -1) : NULL;
+	*module = dwfl ? libdw.dwfl_report_offline(dwfl, path, path, -1) : NULL;
 	if (dwfl)
 		libdw.dwfl_report_end(dwfl, NULL, NULL);
+	return dwfl;
+}
+
+static void look_in(const char *path, struct search *search)
+{
+	Dwfl_Module *module;
+	Dwfl *dwfl = open_file(path, &module);
+
 	if (module) {
 		take_symbols(module, search);
 		take_functions(module, search);
 	}
 	libdw.dwfl_end(dwfl);
+}
+
+bool code_has_local_names(const char *path)
+{
+	Dwfl_Module *module;
+	bool found = false;
+	Dwfl *dwfl;
+	int count;
+
+	if (!load())
+		return true;
+	dwfl = open_file(path, &module);
+	count = module ? libdw.dwfl_module_getsymtab(module) : -1;
+	for (int i = 1; i < count && !found; i++) {
+		GElf_Sym symbol;
+		GElf_Word section;
+
+		found = libdw.dwfl_module_getsym(module, i, &symbol, &section) &&
+			GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
+			GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
+	}
+	libdw.dwfl_end(dwfl);
+	return found || count < 0;
 }
 
 bool code_look(char *const *objects, uint32_t count, struct code_name *names,
@@ -227,6 +269,12 @@ bool code_look(char *const *objects, uint32_t count, struct code_name *names,
 	return true;
 }
 #else
+bool code_has_local_names(const char *path)
+{
+	(void)path;
+	return true;
+}
+
 bool code_look(char *const *objects, uint32_t count, struct code_name *names,
 	       uint32_t name_count)
 {

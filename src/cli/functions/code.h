@@ -12,8 +12,10 @@
 struct code_name {
 	const char *pattern;
 	bool has_code;		   /* a symbol of a function matches */
+	bool has_variants;	   /* one of an ifunc matches */
 	uint32_t inlined;	   /* places where a function that matches was inlined */
 	char inline_name[128];	   /* one of those functions */
+	bool inlines_others;	   /* it is not the only one */
 	struct pm_suggestion near; /* of the symbols */
 };
 
@@ -21,5 +23,9 @@ struct code_name {
  * nothing is known. Returns whether it is there. */
 bool code_look(char *const *objects, uint32_t count, struct code_name *names,
 	       uint32_t name_count);
+
+/* Returns whether the file PATH, or its separate debug information, names functions that are
+ * not for other files: a stripped one does not. Without libdw, true. */
+bool code_has_local_names(const char *path);
 
 #endif

@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include "cli/functions/code.h"
 #include "cli/functions/names.h"
 #include "cli/functions/profile.h"
 #include "cli/functions/trees.h"
@@ -213,6 +214,14 @@ static int add_notes(const struct tree *tree, struct pm_snapshot *snapshot)
 			 "'%.200s' has no symbols (it is stripped): its own functions "
 			 "count "
 			 "in their callers from libraries, or in " PROFILE_PROGRAM,
+			 tree->program);
+		err = profile_note(snapshot, text);
+	}
+	if (!err && tree->has_symbols && tree->main < tree->object_count &&
+	    !code_has_local_names(tree->objects[tree->main])) {
+		snprintf(text, sizeof(text),
+			 "'%.200s' names only functions that other files may call (it is "
+			 "stripped): its other functions count in their callers",
 			 tree->program);
 		err = profile_note(snapshot, text);
 	}

@@ -72,17 +72,24 @@ static int complain(const struct code_name *name, bool known, const struct tree 
 	struct pm_quote quote = pm_slice_quote(pm_slice_of(name->pattern));
 	const char *near = name->near.best;
 
-	if (name->has_code) {
+	if (name->has_code && !name->has_variants) {
 		cli_complain("run", "--function: '%s' was not called", quote.text);
 		return 0;
 	}
-	if (name->inlined)
+	if (name->has_variants)
+		cli_complain("run",
+			     "--function: '%s' stands for variants, one of which is "
+			     "chosen when the program starts (an ifunc): count that one "
+			     "by its own name, which --functions=0 shows",
+			     quote.text);
+	else if (name->inlined)
 		cli_complain(
 			"run",
 			"--function: '%s' has no code of its own: the compiler inlined "
-			"'%s' in %u place%s, and its callers have its counts. Compile it "
-			"with __attribute__((noinline)), or all with -fno-inline",
-			quote.text, name->inline_name, name->inlined,
+			"'%s'%s in %u place%s, and its callers have its counts. Compile "
+			"it with __attribute__((noinline)), or all with -fno-inline",
+			quote.text, name->inline_name,
+			name->inlines_others ? " and others" : "", name->inlined,
 			name->inlined == 1 ? "" : "s");
 	else if (!tree->has_symbols)
 		cli_complain(
@@ -106,15 +113,39 @@ void names_note(struct names *names, char *text)
 		free(text);
 }
 
-static void add_note(struct names *names, const struct code_name *name)
+static void note_inlined(struct names *names, const struct code_name *name)
+{
+	char *text;
+	int length;
+
+	if (name->inlines_others)
+		length =
+			asprintf(&text,
+				 "functions that '%s' matches, such as '%s', are inlined "
+				 "in %u places, too: there they count in their callers",
+				 name->pattern, name->inline_name, name->inlined);
+	else
+		length = asprintf(
+			&text,
+			"'%s' is inlined in %u place%s, too: there it counts in "
+			"its caller",
+			name->inline_name, name->inlined, name->inlined == 1 ? "" : "s");
+	if (length >= 0)
+		names_note(names, text);
+}
+
+/* A pattern may have its variants, too. */
+static void note_variants(struct names *names, const struct code_name *name)
 {
 	char *text;
 
-	if (asprintf(&text,
-		     "'%s' is inlined in %u place%s, too: there it counts in its caller",
-		     name->inline_name, name->inlined, name->inlined == 1 ? "" : "s") < 0)
-		return;
-	names_note(names, text);
+	if (!strpbrk(name->pattern, "*?") &&
+	    asprintf(&text,
+		     "'%s' also stands for variants, one of which is chosen when the "
+		     "program starts (an ifunc): that one has a name of its own, and is "
+		     "not counted by this one",
+		     name->pattern) >= 0)
+		names_note(names, text);
 }
 
 int names_look(const struct cli_functions *functions, const struct trees *trees,
@@ -136,9 +167,12 @@ int names_look(const struct cli_functions *functions, const struct trees *trees,
 			int one = complain(&looked[i], known, last_program(trees));
 
 			status = status ? status : one;
-		} else if (looked[i].inlined) {
-			add_note(names, &looked[i]);
+			continue;
 		}
+		if (looked[i].inlined)
+			note_inlined(names, &looked[i]);
+		if (looked[i].has_variants)
+			note_variants(names, &looked[i]);
 	}
 	free(looked);
 	return status;
