@@ -195,14 +195,28 @@ in_part() {
 	run --function twice --function solve -- ./work && says err "'twice' is inlined in 1 place, too"
 }
 cat >"$here/chosen.c" <<'EOT'
+#include <setjmp.h>
 __attribute__((noinline)) int variant(int x) { return x * 3; }
 static void *choose(void) { return variant; }
 int stands_for(int) __attribute__((ifunc("choose")));
+static jmp_buf back;
+/* The compiler cuts it into two parts, and puts the first one where it was. */
+static void handle(int number)
+{
+	static volatile int calls;
+
+	calls += number;
+	if (calls % 2)
+		longjmp(back, 1);
+}
+void (*volatile handler)(int) = handle;
 static inline __attribute__((always_inline)) int small_one(int x) { return x + 1; }
 static inline __attribute__((always_inline)) int small_two(int x) { return x + 2; }
 int main(int argc, char **argv)
 {
 	(void)argv;
+	if (!setjmp(back))
+		handler(argc);
 	return small_one(stands_for(argc)) + small_two(argc) == 0;
 }
 EOT
@@ -212,6 +226,9 @@ variants() {
 		run --function variant -f csv -o "$here/variant" -- ./chosen &&
 		[ "$(field variant '(program);variant' visits)" = 1 ] &&
 		run --function variant --function strlen -- ./chosen && says err "'strlen' also stands for variants"
+}
+in_itself() {
+	run --function handle -- ./chosen && says err "  handle " && ! grep -F "'handle' is inlined" "$here/err"
 }
 several_inlined() {
 	both 1 err "' and others in 2 places" "$perfmon" run --exact -o none --function 'small_*' ./chosen
@@ -223,6 +240,7 @@ if pkg-config --exists libdw; then
 	try "one that is inlined in some places is counted, with a note" in_part
 	try "one that is not called is no mistake" not_called
 	try "a name that stands for variants is told of" variants
+	try "a function that is cut into parts is not inlined by that" in_itself
 	try "those of a pattern are counted together" several_inlined
 	try "functions of the tool are none of the program" of_the_tool
 else

@@ -34,7 +34,8 @@
 	X(dwarf_func_inline_instances)                                                   \
 	X(dwarf_diename)                                                                 \
 	X(dwarf_attr_integrate)                                                          \
-	X(dwarf_formstring)
+	X(dwarf_formstring)                                                              \
+	X(dwarf_formudata)
 
 #define POINTER(name) __typeof__(name) *name;
 static struct {
@@ -121,10 +122,33 @@ static void take_symbols(Dwfl_Module *module, const struct search *search)
 
 /* --- inlined functions ---------------------------------------------------------------- */
 
-static int count_place(Dwarf_Die *place, void *count)
+/* Returns whether both have the number: ATTRIBUTE_A of A is ATTRIBUTE_B of B. */
+static bool have_same(Dwarf_Die *a, unsigned int attribute_a, Dwarf_Die *b,
+		      unsigned int attribute_b)
 {
-	(void)place;
-	++*(uint32_t *)count;
+	Dwarf_Attribute attribute;
+	Dwarf_Word x, y;
+
+	return !libdw.dwarf_formudata(
+		       libdw.dwarf_attr_integrate(a, attribute_a, &attribute), &x) &&
+	       !libdw.dwarf_formudata(
+		       libdw.dwarf_attr_integrate(b, attribute_b, &attribute), &y) &&
+	       x == y;
+}
+
+struct places {
+	Dwarf_Die *function;
+	uint32_t count;
+};
+
+/* A function that the compiler has cut into parts calls itself, where it begins. */
+static int count_place(Dwarf_Die *place, void *argument)
+{
+	struct places *places = argument;
+
+	if (!have_same(place, DW_AT_call_line, places->function, DW_AT_decl_line) ||
+	    !have_same(place, DW_AT_call_file, places->function, DW_AT_decl_file))
+		places->count++;
 	return DWARF_CB_OK;
 }
 
@@ -158,18 +182,17 @@ static int take_function(Dwarf_Die *function, void *argument)
 	fortran = name_of(name, symbol ? symbol : plain);
 	for (uint32_t i = 0; i < search->count; i++) {
 		struct code_name *wanted = &search->names[i];
-		uint32_t before;
+		struct places places = {function, 0};
 
 		/* A function of one file alone has no symbol, and its plain name here. */
 		if (!pm_name_matches(symbol ? wanted->pattern
 					    : last_part(wanted->pattern),
 				     name, fortran))
 			continue;
-		before = wanted->inlined;
-		libdw.dwarf_func_inline_instances(function, count_place,
-						  &wanted->inlined);
-		if (wanted->inlined == before)
+		libdw.dwarf_func_inline_instances(function, count_place, &places);
+		if (!places.count)
 			continue;
+		wanted->inlined += places.count;
 		if (wanted->inline_name[0])
 			wanted->inlines_others |=
 				strncmp(wanted->inline_name, name,
