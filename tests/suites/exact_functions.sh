@@ -316,9 +316,14 @@ same() {
 try "two runs of it are the same" same
 killed() {
 	# shellcheck disable=SC2016 # for the command's shell
-	both 137 err "left no counts" "$perfmon" run --exact -o none -P "$here/killed" sh -c '(kill -9 $$); :'
+	both 137 err "left no counts" "$perfmon" run --exact -o none -P "$here/killed" sh -c '(kill -9 $$); :' && no_rest
 }
 try "a program that was killed has left no counts" killed
+ended_by_signal() {
+	# shellcheck disable=SC2016 # for the command's shell
+	both 143 err "(program)" "$perfmon" run --exact --functions=50% sh -c 'kill -TERM $$' && no_rest
+}
+try "one that a signal has ended has a report, and leaves no folder" ended_by_signal
 compare() { # STATUS FUNCTIONS BEFORE AFTER
 	status "$1" env PATH="$build:$PATH" FUNCTIONS="$2" "$PM_TOP/examples/ci/compare" "$3" "$4"
 }

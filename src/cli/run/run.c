@@ -275,15 +275,19 @@ struct run {
 
 static int ended(void *argument, pid_t pid, bool has_profile)
 {
-	const struct run *run = argument;
+	struct run *run = argument;
 	const struct cli_functions_run functions = {.pid = pid,
 						    .command = run->command,
 						    .events = &run->events,
 						    .has_profile = has_profile};
+	int status;
 
 	/* Who reads the report may have ended, too. What is left is removed all the same. */
 	signal(SIGPIPE, SIG_IGN);
-	return cli_functions_end(&run->functions, &functions, run->profile);
+	status = cli_functions_end(&run->functions, &functions, run->profile);
+	/* A signal that has ended the command ends this process, too. */
+	cli_functions_free(&run->functions);
+	return status;
 }
 
 /* Finds out how the tool runs the command. Returns 0, or an exit status after a message. */
