@@ -119,7 +119,7 @@ static UInt left(const struct thread *t, Addr sp, Bool returns)
 	while (depth && is_gone(&t->frames[depth - 1], sp, returns))
 		depth--;
 	/* A jump out of a handler that has a stack of its own, above the thread's. */
-	for (i = depth; i--;) {
+	for (i = t->own_stacks ? depth : 0; i--;) {
 		const struct frame *f = &t->frames[i];
 
 		if (!f->function && f->stack_end && is_gone(f, sp, returns))
