@@ -319,6 +319,12 @@ killed() {
 	both 137 err "left no counts" "$perfmon" run --exact -o none -P "$here/killed" sh -c '(kill -9 $$); :' && no_rest
 }
 try "a program that was killed has left no counts" killed
+killed_later() {
+	# shellcheck disable=SC2016 # for the command's shells
+	both 137 err "left no counts" "$perfmon" run --exact --functions=50% sh -c 'exec sh -c "(kill -9 \$\$); :"' &&
+		no_rest && ! grep -F "(program)" "$here/err"
+}
+try "nor has one that was killed after an exec" killed_later
 ended_by_signal() {
 	# shellcheck disable=SC2016 # for the command's shell
 	both 143 err "(program)" "$perfmon" run --exact --functions=50% sh -c 'kill -TERM $$' && no_rest

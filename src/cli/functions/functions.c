@@ -435,10 +435,12 @@ int cli_functions_end(const struct cli_functions *functions,
 		setenv("PERFMON_PROFILE", profile, 1);
 	pm_options_read(&options, NULL);
 	err = trees_read(functions->folder, run->pid, run->events, &trees);
-	if (err || !trees.count || trees.at[0].pid != run->pid) {
+	/* What a program has left before it became another one is not all of it. */
+	if (err || !trees.count || trees.at[0].pid != run->pid || trees.at[0].execs) {
 		cli_complain("run", "'%s' left no counts: %s", run->command[0],
 			     err ? strerror(-err)
-				 : "it was killed, or the tool could not run it");
+				 : "it was killed, or the tool could not run it or "
+				   "write them");
 		status = CLI_FAILED;
 	} else if (cli_functions_wanted(functions)) {
 		status = write_functions(&source, &trees, profile);
