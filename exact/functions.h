@@ -34,7 +34,7 @@ void pm_names_write(void (*line)(const HChar *format, ...) PRINTF_CHECK(1, 2));
 
 /* --- tree.c -------------------------------------------------------------------------- */
 
-/* Opens the folder that gets the trees, before the program can change its own. */
+/* Takes --tree=FOLDER, the absolute path of the folder that gets the trees. */
 Bool pm_tree_option(const HChar *argument);
 void pm_tree_begin(void);
 

@@ -438,9 +438,10 @@ int cli_functions_end(const struct cli_functions *functions,
 	/* What a program has left before it became another one is not all of it. */
 	if (err || !trees.count || trees.at[0].pid != run->pid || trees.at[0].execs) {
 		cli_complain("run", "'%s' left no counts: %s", run->command[0],
-			     err ? strerror(-err)
-				 : "it was killed, or the tool could not run it or "
-				   "write them");
+			     err == -EINVAL ? "the file of a process is not whole"
+			     : err	    ? strerror(-err)
+				   : "it was killed, or the tool could not run it or "
+				     "write them");
 		status = CLI_FAILED;
 	} else if (cli_functions_wanted(functions)) {
 		status = write_functions(&source, &trees, profile);
