@@ -118,6 +118,15 @@ else
 	fi
 fi
 
+# --- settings of a user -------------------------------------------------------------------
+
+# Those of regions, as PERFMON_ONLY, do not come to what is measured. PERFMON_DEBUG would be seen.
+own_settings() {
+	PERFMON_DEBUG=1 "$perfmon" truth >"$here/out" 2>"$here/err" </dev/null
+	grep -q "region with time alone  *minimum" "$here/out" && ! grep "is set up with" "$here/err"
+}
+try "a region's cost does not depend on the environment" own_settings
+
 # --- counts by translation --------------------------------------------------------------
 
 translated() {

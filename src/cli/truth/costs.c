@@ -127,15 +127,33 @@ static void enter_and_leave(void *argument)
 	PERFMON_REGION_END("truth");
 }
 
+/* What a user has set for programs, such as PERFMON_ONLY, changes what a region costs. */
+static void forget_settings(void)
+{
+	char name[64];
+	char **variable = environ;
+
+	while (*variable) {
+		size_t length = strcspn(*variable, "=");
+
+		if (strncmp(*variable, "PERFMON_", 8) != 0 || length >= sizeof(name)) {
+			variable++;
+			continue;
+		}
+		memcpy(name, *variable, length);
+		name[length] = '\0';
+		/* The next one comes to this place. */
+		unsetenv(name);
+	}
+}
+
 /* In a process of its own: regions are set up once, and by the environment. */
 static void measure_pair(const char *events, int fd)
 {
 	struct cost cost;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	unsetenv("PERFMON_ARM");
-	unsetenv("PERFMON_PROFILE");
-	unsetenv("PERFMON_STRIDE");
+	forget_settings();
 	setenv("PERFMON_OUTPUT", "none", 1);
 	setenv("PERFMON_EVENTS", events, 1);
 	enter_and_leave(NULL);
