@@ -118,6 +118,18 @@ else
 	fi
 fi
 
+# On a terminal of 100 columns, which "script" makes.
+narrow() {
+	SHELL=/bin/sh script -qc "stty cols 100; '$perfmon' truth -e instructions,cycles,page-faults" /dev/null \
+		</dev/null >"$here/out"
+	grep -q page-faults "$here/out" && ! grep '.\{102\}' "$here/out"
+}
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+	try "lines are not longer than those of the terminal" narrow
+else
+	skip "lines are not longer than those of the terminal" "there is no script(1)"
+fi
+
 # --- settings of a user -------------------------------------------------------------------
 
 # Those of regions, as PERFMON_ONLY, do not come to what is measured. PERFMON_DEBUG would be seen.

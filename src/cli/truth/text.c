@@ -34,20 +34,19 @@ static void print_line(struct pm_out *out, const struct truth_finding *finding,
 	size_t why_at = INDENT + widths->name + GAP + widths->verdict + GAP;
 	struct pm_row row = {.out = out};
 
+	if (out->columns > why_at + 20)
+		pm_out_fold(out, out->columns, why_at);
 	pm_out_repeat(out, ' ', INDENT);
 	pm_row_left(&row, finding->name, 0, widths->name + GAP);
 	pm_row_left(&row, truth_verdict_text(finding, value), 0, widths->verdict + GAP);
-	if (!why[0]) {
+	if (why[0]) {
+		pm_out_repeat(out, ' ', row.blanks);
+		pm_out_plain(out, why, 0);
+		pm_out_text(out, "\n");
+	} else {
 		pm_row_end(&row);
-		return;
 	}
-	pm_out_repeat(out, ' ', row.blanks);
-	if (out->columns > why_at + 20)
-		pm_out_fold(out, out->columns, why_at);
-	pm_out_plain(out, why, 0);
-	if (out->columns > why_at + 20)
-		pm_out_fold_end(out);
-	pm_out_text(out, "\n");
+	pm_out_fold_end(out);
 }
 
 static void print_cost(struct pm_out *out, const struct truth_finding *finding,
