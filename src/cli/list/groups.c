@@ -10,6 +10,9 @@
 #include "core/report/output/out.h"
 #include "core/report/output/row.h"
 
+/* Why a group has no metric. */
+#define NO_EVENT "no event of this CPU is known to answer it"
+
 /* "FLOPS  metric  events  yes", with tabs between. */
 static void put_line(struct pm_out *out, const struct pm_named_group *group,
 		     const struct pm_named_metric *metric, bool exact)
@@ -56,10 +59,20 @@ static void put_group(struct pm_out *out, const struct pm_named_group *group)
 	pm_out_plain(out, group->question, 0);
 	pm_out_text(out, "\n");
 	if (!group->count)
-		pm_out_text(out, "  - no event of this CPU is known to answer it\n");
+		pm_out_text(out, "  - " NO_EVENT "\n");
 	for (uint32_t m = 0; m < group->count; m++)
 		put_metric(out, &group->metrics[m]);
 	pm_out_text(out, "\n");
+}
+
+static void put_lines(struct pm_out *out, const struct pm_named_group *group, bool exact)
+{
+	for (uint32_t m = 0; m < group->count; m++)
+		put_line(out, group, &group->metrics[m], exact);
+	if (group->count)
+		return;
+	pm_out_plain(out, group->name, 0);
+	pm_out_text(out, "\t\t\tno\t" NO_EVENT "\n");
 }
 
 static int put_groups(struct pm_out *out, bool exact)
@@ -81,9 +94,8 @@ static int put_groups(struct pm_out *out, bool exact)
 	for (uint32_t g = 0; g < groups->count; g++) {
 		if (people)
 			put_group(out, &groups->groups[g]);
-		for (uint32_t m = 0; !people && m < groups->groups[g].count; m++)
-			put_line(out, &groups->groups[g], &groups->groups[g].metrics[m],
-				 exact);
+		else
+			put_lines(out, &groups->groups[g], exact);
 	}
 	pm_named_free(groups);
 	return 0;
