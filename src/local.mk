@@ -77,7 +77,8 @@ libperfmon_core_la_SOURCES = \
 	src/core/counters/group.c src/core/counters/group.h src/core/counters/instance.c \
 	src/core/counters/instance.h src/core/counters/recovery.c src/core/counters/user_mode.c \
 	src/core/counters/user_mode.h \
-	src/core/named/find.c src/core/named/named.h src/core/named/table.c src/core/named/table.h \
+	src/core/named/find.c src/core/named/join.c src/core/named/named.h src/core/named/table.c \
+	src/core/named/table.h src/core/named/texts.h \
 	src/core/packages/packages.c src/core/packages/packages.h \
 	src/core/info/free.c src/core/info/info.c src/core/info/info.h src/core/info/try.c \
 	src/core/profile/affinity.c src/core/profile/affinity.h src/core/profile/copies.c \

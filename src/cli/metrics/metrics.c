@@ -12,6 +12,7 @@
 #include "cli/metrics/expression.h"
 #include "cli/metrics/formula.h"
 #include "cli/metrics/machine.h"
+#include "core/named/named.h"
 #include "core/report/output/escape.h"
 #include "core/text/grow.h"
 #include "core/text/text.h"
@@ -78,28 +79,12 @@ static int text_sink(void *argument, const char *from, size_t size)
 	return 0;
 }
 
-/* Returns whether LIST has ITEM, between commas that stand outside of "pmu/.../". */
-static bool has_event(const char *list, const char *item)
-{
-	size_t length = strlen(item);
-	bool inside = false, begins = true;
-
-	for (const char *c = list; c && *c; c++) {
-		if (begins && !strncmp(c, item, length) &&
-		    (!c[length] || c[length] == ','))
-			return true;
-		inside ^= *c == '/';
-		begins = *c == ',' && !inside;
-	}
-	return false;
-}
-
 static int events_add(struct work *work, const char *event)
 {
 	struct text *to = &work->events;
 	int err = 0;
 
-	if (has_event(to->at, event))
+	if (pm_named_has_event(to->at, event))
 		return 0;
 	if (to->length)
 		err = text_sink(to, ",", 1);

@@ -9,6 +9,7 @@
 #include "core/events/events.h"
 #include "core/named/named.h"
 #include "core/named/table.h"
+#include "core/named/texts.h"
 #include "core/text/grow.h"
 
 /* An event that has been tried. */
@@ -27,56 +28,19 @@ struct finder {
 	size_t tried_count;
 };
 
-/* A text that grows. FAILED: there was no memory. */
-struct text {
-	char *at;
-	size_t length;
-	bool failed;
-};
-
-static void put(struct text *to, const char *from, size_t length)
+bool pm_named_has_event(const char *list, const char *event)
 {
-	char *more = to->failed ? NULL : realloc(to->at, to->length + length + 1);
-
-	if (!more) {
-		to->failed = true;
-		return;
-	}
-	to->at = more;
-	memcpy(to->at + to->length, from, length);
-	to->length += length;
-	to->at[to->length] = '\0';
-}
-
-static void put_text(struct text *to, const char *from)
-{
-	put(to, from, strlen(from));
-}
-
-/* Returns whether LIST has ITEM, between commas outside of "pmu/.../". */
-static bool has_item(const char *list, const char *item)
-{
-	size_t length = strlen(item);
+	size_t length = strlen(event);
 	bool inside = false, begins = true;
 
 	for (const char *c = list; c && *c; c++) {
-		if (begins && !strncmp(c, item, length) &&
+		if (begins && !strncmp(c, event, length) &&
 		    (!c[length] || c[length] == ','))
 			return true;
 		inside ^= *c == '/';
 		begins = *c == ',' && !inside;
 	}
 	return false;
-}
-
-/* Adds ITEM unless *TO has it. */
-static void put_item(struct text *to, const char *item)
-{
-	if (has_item(to->at, item))
-		return;
-	if (to->length)
-		put_text(to, ",");
-	put_text(to, item);
 }
 
 /* --- events ------------------------------------------------------------------------- */
@@ -218,7 +182,8 @@ static struct pm_slice word_at(struct pm_slice text)
 
 /* Writes FORMULA with the names of its events, which it tries. */
 static int resolve(struct finder *finder, struct pm_slice formula,
-		   struct pm_named_metric *metric, struct text *to, struct text *events)
+		   struct pm_named_metric *metric, struct pm_bytes *to,
+		   struct pm_bytes *events)
 {
 	while (formula.length) {
 		struct pm_slice word = {formula.at, 1};
@@ -229,7 +194,7 @@ static int resolve(struct finder *finder, struct pm_slice formula,
 		formula.at += word.length;
 		formula.length -= word.length;
 		if (!is_word(word.at[0]) || is_reserved(word)) {
-			put(to, word.at, word.length);
+			pm_named_put(to, word.at, word.length);
 			continue;
 		}
 		tried = event_of(finder, word);
@@ -241,10 +206,10 @@ static int resolve(struct finder *finder, struct pm_slice formula,
 			if (!metric->missing || !metric->why)
 				return -ENOMEM;
 		}
-		put_text(to, "'");
-		put_text(to, tried->name ?: tried->text);
-		put_text(to, "'");
-		put_item(events, tried->text);
+		pm_named_put_text(to, "'");
+		pm_named_put_text(to, tried->name ?: tried->text);
+		pm_named_put_text(to, "'");
+		pm_named_put_item(events, tried->text);
 	}
 	return to->failed || events->failed ? -ENOMEM : 0;
 }
@@ -265,7 +230,7 @@ static int metric_add(struct finder *finder, struct pm_named_group *group,
 {
 	struct pm_slice formula, name = pm_slice_trim(pm_slice_cut(line, '=', &formula));
 	struct pm_named_metric metric = {.name = pm_slice_copy(name)}, *same = NULL;
-	struct text text = {.at = NULL}, events = {.at = NULL};
+	struct pm_bytes text = {.data = NULL}, events = {.data = NULL};
 	int err;
 
 	for (uint32_t i = 0; i < group->count; i++)
@@ -278,8 +243,8 @@ static int metric_add(struct finder *finder, struct pm_named_group *group,
 		return 0;
 	}
 	err = resolve(finder, pm_slice_trim(formula), &metric, &text, &events);
-	metric.formula = text.at;
-	metric.events = events.at;
+	metric.formula = (char *)text.data;
+	metric.events = (char *)events.data;
 	if (!err && !same && !PM_GROW(group->metrics, group->count))
 		err = -ENOMEM;
 	if (err || (same && metric.missing)) {
@@ -434,139 +399,4 @@ void pm_named_free(struct pm_named_groups *groups)
 	free(groups->groups);
 	free(groups->family);
 	free(groups);
-}
-
-/* --- texts -------------------------------------------------------------------------- */
-
-/* What pm_named_join() makes. */
-struct joined {
-	struct text events, metrics;
-	void (*note)(void *argument, const char *sentence);
-	void *argument;
-	struct pm_diag first; /* why the first group without a metric has none */
-};
-
-/* Adds the events of a list one by one, but those in {} together. */
-static void put_list(struct text *to, const char *list)
-{
-	bool inside = false;
-	int braces = 0;
-	const char *from = list;
-
-	for (const char *c = list;; c++) {
-		char *item;
-
-		inside ^= *c == '/';
-		braces += (*c == '{') - (*c == '}');
-		if (*c && (*c != ',' || inside || braces > 0))
-			continue;
-		item = strndup(from, (size_t)(c - from));
-		if (item)
-			put_item(to, item);
-		to->failed |= !item;
-		free(item);
-		if (!*c)
-			break;
-		from = c + 1;
-	}
-}
-
-static void put_metric(struct joined *to, const struct pm_named_metric *metric)
-{
-	if (metric->events)
-		put_list(&to->events, metric->events);
-	put_text(&to->metrics, to->metrics.length ? "; " : "");
-	put_text(&to->metrics, metric->name);
-	put_text(&to->metrics, " = ");
-	put_text(&to->metrics, metric->formula);
-}
-
-/* Notes that a group has no metric left. */
-static void note_group(struct joined *to, const struct pm_named_groups *groups,
-		       const struct pm_named_group *group)
-{
-	struct pm_diag diag = {0};
-
-	if (group->count)
-		pm_diag_set(&diag, -ENOENT,
-			    "group %s cannot be counted here, event '%s' is missing: %s",
-			    group->name, group->metrics[0].missing,
-			    group->metrics[0].why);
-	else
-		pm_diag_set(&diag, -ENOENT,
-			    "group %s cannot be counted here: no event of %s is known to "
-			    "answer it",
-			    group->name, groups->family);
-	to->note(to->argument, diag.text);
-	if (!to->first.error)
-		to->first = diag;
-}
-
-static void join_group(struct joined *to, const struct pm_named_groups *groups,
-		       const struct pm_named_group *group)
-{
-	struct pm_diag diag = {0};
-	uint32_t left = 0;
-
-	for (uint32_t m = 0; m < group->count; m++)
-		left += !group->metrics[m].missing;
-	if (!left) {
-		note_group(to, groups, group);
-		return;
-	}
-	for (uint32_t m = 0; m < group->count; m++) {
-		const struct pm_named_metric *metric = &group->metrics[m];
-
-		if (!metric->missing) {
-			put_metric(to, metric);
-			continue;
-		}
-		pm_diag_set(&diag, -ENOENT,
-			    "group %s has no %s here, event '%s' is missing: %s",
-			    group->name, metric->name, metric->missing, metric->why);
-		to->note(to->argument, diag.text);
-	}
-}
-
-int pm_named_join(const struct pm_named_groups *groups, char **events, char **metrics,
-		  void (*note)(void *argument, const char *sentence), void *argument,
-		  struct pm_diag *diag)
-{
-	struct joined all = {.note = note, .argument = argument};
-
-	*events = *metrics = NULL;
-	for (uint32_t g = 0; g < groups->count; g++)
-		join_group(&all, groups, &groups->groups[g]);
-	if (all.events.failed || all.metrics.failed) {
-		free(all.events.at);
-		free(all.metrics.at);
-		return pm_diag_set(diag, -ENOMEM, "no memory for groups of events");
-	}
-	*events = all.events.at;
-	*metrics = all.metrics.at;
-	return all.metrics.at ? 0 : pm_diag_set(diag, -ENOENT, "%s", all.first.text);
-}
-
-int pm_named_add_events(char **to, const char *events)
-{
-	const char *named = *to ?: "", *end = named;
-	struct text all = {.at = NULL};
-	bool inside = false;
-
-	for (; *end && (*end != ';' || inside); end++)
-		inside ^= *end == '/';
-	if (end != named)
-		put(&all, named, (size_t)(end - named));
-	if (end != named)
-		put_list(&all, events);
-	else
-		put_text(&all, events);
-	put_text(&all, end);
-	if (all.failed) {
-		free(all.at);
-		return -ENOMEM;
-	}
-	free(*to);
-	*to = all.at;
-	return 0;
 }

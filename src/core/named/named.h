@@ -68,6 +68,10 @@ int pm_named_join(const struct pm_named_groups *groups, char **events, char **me
  * this does not have. Returns 0, or -ENOMEM, when *TO stays as it is. The caller frees *TO. */
 int pm_named_add_events(char **to, const char *events);
 
+/* Returns whether LIST, a text for PERFMON_EVENTS or NULL, has EVENT between its commas
+ * outside of "pmu/.../". */
+bool pm_named_has_event(const char *list, const char *event);
+
 /* Tries to open EVENT on the calling thread. An event that is counted for CPUs, or in a
  * group alone, is left to whoever counts it. Returns 0, or a negative errno with a
  * message. */
