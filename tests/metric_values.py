@@ -107,7 +107,7 @@ class Evaluator:
         return (lambda: float(count_of(plain))), tokens[1:]
 
     def function(self, name, tokens):
-        if name in ("source_count", "has_event"):
+        if name in ("source_count", "has_event", "strcmp_cpuid_str"):
             plain = re.sub(r"\\(.)", r"\1", tokens[0][2].replace("@", "/"))
             return (lambda: len(name) + len(plain) % 2), tokens[2:]
         first, tokens = self.choice(tokens)

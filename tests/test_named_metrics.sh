@@ -33,6 +33,7 @@ cat >"$here/m.json" <<'JSON'
  {"MetricName": "ratio", "MetricExpr": "d_ratio(page\\-faults, 0) + min(1, page\\-faults) + max(2, 3)"},
  {"MetricName": "none", "MetricExpr": "1 / (page\\-faults - page\\-faults)"},
  {"MetricName": "zero", "MetricExpr": "1 / 0"},
+ {"MetricName": "cpu", "MetricExpr": "page\\-faults if strcmp_cpuid_str(0x410fd493) | strcmp_cpuid_str(0x010fffff) ^ 1 else 7"},
  {"MetricName": "ring", "MetricExpr": "1 + around"},
  {"MetricName": "around", "MetricExpr": "Ring / 2"},
  {"MetricName": "lacking", "MetricExpr": "page\\-faults / no_such_event_at_all"},
@@ -54,8 +55,8 @@ print([e["count"] for e in report["events"] if e["event"].startswith("page-fault
 }
 by_hand() {
 	"$perfmon" stat -f json -o "$here/stat" \
-		-M "@$here/m.json:faults,@$here/m.json:ratio,@$here/m.json:none,@$here/m.json:rate" true 2>"$here/err" || return 1
-	[ "$(m faults)" = "$((300 * $(n)))" ] && [ "$(m ratio)" = 4 ] && [ "$(m none)" = None ] &&
+		-M "@$here/m.json:faults,@$here/m.json:ratio,@$here/m.json:none,@$here/m.json:rate,@$here/m.json:cpu" true 2>"$here/err" || return 1
+	[ "$(m faults)" = "$((300 * $(n)))" ] && [ "$(m ratio)" = 4 ] && [ "$(m none)" = None ] && [ "$(m cpu)" = "$(n)" ] &&
 		python3 -c 'import json, sys
 report = json.load(open(sys.argv[1]))
 rate = [m for m in report["metrics"] if m["metric"] == "rate"][0]

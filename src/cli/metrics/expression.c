@@ -205,7 +205,7 @@ static int arguments(struct parser *p, enum pm_metric_what what, uint32_t *node)
 	return err ?: add(p, n, node);
 }
 
-/* A function of an event's name, behind its '('. */
+/* A function of the name of an event or a CPU, behind its '('. */
 static int of_name(struct parser *p, const char *function, uint32_t *node)
 {
 	struct metric_node n = {.what = PM_STEP_NUMBER};
@@ -241,7 +241,8 @@ static int named(struct parser *p, uint32_t *node)
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (!strcmp(name, functions[i].name))
 			return arguments(p, functions[i].what, node);
-	if (!strcmp(name, "has_event") || !strcmp(name, "source_count"))
+	if (!strcmp(name, "has_event") || !strcmp(name, "source_count") ||
+	    !strcmp(name, "strcmp_cpuid_str"))
 		return of_name(p, name, node);
 	return error_at(p, from, "an unknown function");
 }

@@ -35,7 +35,7 @@ struct metric_meaning {
 	int (*name)(void *argument, const char *name, uint32_t *node);
 	/* Stores the value of a "#literal". */
 	int (*literal)(void *argument, const char *name, double *value);
-	/* Stores what FUNCTION, such as has_event, says of the event NAME. */
+	/* Stores what FUNCTION, such as has_event, says of the event or CPU NAME. */
 	int (*function)(void *argument, const char *function, const char *name,
 			double *value);
 };

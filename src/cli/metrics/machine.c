@@ -156,3 +156,23 @@ int metric_literal(const char *name, bool cpus, double *value, struct pm_diag *d
 	pm_topology_put(machine);
 	return err;
 }
+
+/* The register that names an arm64 CPU: its implementer, variant, part and revision. */
+#define MIDR "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1"
+
+bool metric_cpu_is(const char *id)
+{
+	const uint64_t variant = 0xf << 20, revision = 0xf;
+	uint64_t wanted, is;
+	char *text;
+	bool found;
+
+	if (pm_file_read(MIDR, &text) < 0)
+		return false;
+	found = !pm_slice_number(pm_slice_trim(pm_slice_of(text)), &is) &&
+		!pm_slice_number(pm_slice_of(id), &wanted) &&
+		!((is ^ wanted) & ~(variant | revision)) &&
+		(is & (variant | revision)) >= (wanted & (variant | revision));
+	free(text);
+	return found;
+}

@@ -10,4 +10,8 @@
  * CPUS: CPUs are counted, not threads. Returns 0, or a negative errno with a message. */
 int metric_literal(const char *name, bool cpus, double *value, struct pm_diag *diag);
 
+/* Returns whether ID, a MIDR of arm64 such as "0x410fd493", names this CPU or an earlier
+ * revision of it. On other CPUs it never does. */
+bool metric_cpu_is(const char *id);
+
 #endif

@@ -164,9 +164,14 @@ static int mean_function(void *argument, const char *function, const char *name,
 {
 	struct work *work = argument;
 	struct metric_event event = {.text = NULL};
-	int err = event_find(work, name, &event);
 	bool counts_units = !strcmp(function, "source_count");
+	int err;
 
+	if (!strcmp(function, "strcmp_cpuid_str")) {
+		*value = metric_cpu_is(name);
+		return 0;
+	}
+	err = event_find(work, name, &event);
 	free(event.text);
 	free(event.name);
 	if (err == -ENOMEM)
