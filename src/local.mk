@@ -216,7 +216,8 @@ libperfmon_la_LDFLAGS = $(AM_LDFLAGS) -version-info $(PERFMON_ABI) -no-undefined
 libperfmon_la_DEPENDENCIES = libperfmon_core.la src/libperfmon.map
 EXTRA_DIST += src/libperfmon.map
 
-# The tables of groups as the text of a C string, without comments. The one for all CPUs is last.
+# The tables of groups as the text of a C string, without comments. Families share many lines: one
+# that has come before is "=" and its offset in the text. The table for all CPUs is last.
 named_tables = \
 	src/core/named/tables/amd-zen2.txt src/core/named/tables/amd-zen3.txt src/core/named/tables/amd-zen4.txt \
 	src/core/named/tables/arm-cortex-a57.txt src/core/named/tables/arm-neoverse-n1.txt \
@@ -227,7 +228,9 @@ named_tables = \
 EXTRA_DIST += $(named_tables)
 src/core/named/tables_text.h: $(named_tables)
 	$(AM_V_GEN)$(MKDIR_P) src/core/named && (cd $(srcdir) && cat $(named_tables)) | \
-		sed -e '/^#/d' -e '/^$$/d' -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' >$@.tmp && mv $@.tmp $@
+		sed -e '/^#/d' -e '/^$$/d' | LC_ALL=C $(AWK) \
+		'{ text = $$0; if (text in at) text = "=" at[text]; else at[text] = used; used += length(text) + 1; print text }' | \
+		sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' >$@.tmp && mv $@.tmp $@
 # By a variable: automake has a rule of its own for the object.
 named_table_object = src/core/named/libperfmon_core_la-table.lo
 $(named_table_object): src/core/named/tables_text.h

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* All files of tables/, the one for all CPUs last. */
+/* All files of tables/, the one for all CPUs last. "=OFFSET" is the line at that offset. */
 static const char tables[] =
 #include "core/named/tables_text.h"
 	;
@@ -12,9 +12,18 @@ bool pm_named_line(struct pm_slice *lines, struct pm_slice *word, struct pm_slic
 {
 	while (lines->at) {
 		struct pm_slice line = pm_slice_trim(pm_slice_cut(*lines, '\n', lines));
+		uint64_t offset;
 
-		if (!line.length || line.at[0] == '#')
+		if (!line.length)
 			continue;
+		if (line.at[0] == '=') {
+			line.at++;
+			line.length--;
+			if (pm_slice_number(line, &offset) || offset >= sizeof(tables))
+				continue;
+			line.at = tables + offset;
+			line.length = strcspn(line.at, "\n");
+		}
 		*word = pm_slice_cut(line, ' ', rest);
 		*rest = rest->at ? pm_slice_trim(*rest) : (struct pm_slice){"", 0};
 		return true;
