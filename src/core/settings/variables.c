@@ -16,10 +16,10 @@
 
 /* All that the library reads, without the prefix: perfmon-environment(7). */
 static const char *const names[] = {
-	"ARGUMENTS", "ARM",	   "BIAS",    "CALL_DEPTH",   "DEBUG",	"DEPTH",
-	"EVENTS",    "FENCE",	   "FORMAT",  "GROUP",	      "LEVEL",	"METRICS",
-	"MIN_MEAN",  "MIN_PERIOD", "NOTE",    "ONLY",	      "OUTPUT", "PROFILE",
-	"SKIP",	     "STEPS",	   "STRIDE",	   "THREADS", "SAMPLE_PAGES", "TOP",
+	"ARGUMENTS", "ARM",	   "BIAS",   "CALL_DEPTH", "DEBUG",	   "DEPTH",
+	"EVENTS",    "FENCE",	   "FORMAT", "GROUP",	   "LEVEL",	   "METRICS",
+	"MIN_MEAN",  "MIN_PERIOD", "NOTE",   "ONLY",	   "OUTPUT",	   "PROFILE",
+	"SKIP",	     "STEPS",	   "STRIDE", "THREADS",	   "SAMPLE_PAGES", "TOP",
 };
 
 /* Those of module systems and CMake, which say where the library is, those of

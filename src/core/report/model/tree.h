@@ -25,7 +25,7 @@ struct pm_report_count {
 	double squares;
 	uint32_t marks; /* PM_MARK_ bits, of an event of another run */
 	bool largest;	/* the sum is the largest of its parts: pm_report_is_largest() */
-	bool at_most; /* of a package: parts of the sum may be of the same time */
+	bool at_most;	/* of a package: parts of the sum may be of the same time */
 };
 
 #define PM_NODE_VISIT_SUMS (14 + PERFMON_PROFILE_BINS)
