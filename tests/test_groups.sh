@@ -75,6 +75,9 @@ try "a program says which name is no group" without NOSUCH "PERFMON_GROUP: 'NOSU
 try "a wrong name is quoted" says 2 "'FLOP' is not a group: did you mean 'FLOPS'?" stat -g MEM,FLOP true
 try "so is one that exact counts do not have" says 2 "'TLB' is not a group of what --exact counts" \
 	stat --exact -g TLB true
+try "a second list does not replace the first" says 2 "--group is given twice: name all in one list: --group FLOPS,MEM" \
+	stat -g FLOPS -g MEM true
+try "... nor does one of run" says 2 "--group is given twice" run -g FLOPS --group=MEM -- true
 try "an empty name is none" says 2 "'' is not a group" run -g MEM, -- true
 
 # One operation for each element of scale and add, two of triad, none of copy.

@@ -93,6 +93,7 @@ echo '[{"MetricName": "x", "MetricExpr": ' >"$here/bad.json"
 try "so is one that is not JSON" says 2 "is not JSON from character" stat -M "@$here/bad.json:x" true
 echo '[]' >"$here/none.json"
 try "or has no metrics" says 2 "has no metrics" stat -M "@$here/none.json:x" true
+try "a second list does not replace the first" says 2 "--named-metrics is given twice" stat -M "@m:a" -M "@m:b" true
 try "an empty name is refused" says 2 "a metric's name is missing" stat -M "@$here/m.json:base," true
 try "exact events have no metrics of perf" says 2 "-M needs the counters of a CPU" run --exact -M ipc -- true
 

@@ -128,6 +128,20 @@ static int check_number(const char *subcommand, const struct cli_named_wish *wis
 	return CLI_USAGE;
 }
 
+int cli_named_take(const char *command, const struct cli_option *option, const char *text)
+{
+	const char **list = option->to;
+
+	if (*list) {
+		cli_complain(command,
+			     "--%s is given twice: name all in one list: --%s %s,%s",
+			     option->name, option->name, *list, text);
+		return CLI_USAGE;
+	}
+	*list = text;
+	return 0;
+}
+
 /* Returns whether EVENTS are named one by one. */
 static bool are_named(const char *events)
 {

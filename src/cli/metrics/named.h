@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "cli/common/common.h"
+
 struct cli_named_wish {
 	const char *events;  /* also count these, as the user wrote them; NULL: none */
 	const char *groups;  /* NULL: none */
@@ -18,6 +20,10 @@ struct cli_named {
 	char *events; /* all events; NULL: the wish names none, the default is counted */
 	char *formulas; /* of doc/metrics.md; NULL: none */
 };
+
+/* For `take` of an option whose list of names is given once. `to` is a const char **. */
+int cli_named_take(const char *command, const struct cli_option *option,
+		   const char *text);
 
 /* Finds the events and the formulas of a WISH. Prints what is missing. Returns 0, or the
  * exit status after a message of SUBCOMMAND. Free NAMED in either case. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/common/common.h"
+#include "cli/metrics/named.h"
 #include "cli/stat/options.h"
 #include "core/text/grow.h"
 
@@ -196,8 +197,8 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv)
 	bool first_only = false;
 	const struct cli_option table[] = {
 		{"events", .take = take_events, .to = options},
-		{"group", .text = &options->groups},
-		{"named-metrics", .text = &options->metrics},
+		{"group", .take = cli_named_take, .to = &options->groups},
+		{"named-metrics", .take = cli_named_take, .to = &options->metrics},
 		{"exact", .flag = &options->exact},
 		{"repeat", .take = take_number, .to = &runs},
 		{"pid", .take = take_targets, .to = options},
