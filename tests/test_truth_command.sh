@@ -52,8 +52,12 @@ report() {
 }
 try "the status tells whether anything is wrong" report
 private() {
+	# A user without a name has a number, and perhaps / as the home.
+	home=${HOME:-/nowhere}
+	[ "$home" != / ] || home=/nowhere
+	user=$(id -un 2>/dev/null | grep '[a-z]' || echo nobody)
 	grep -q '"name":"page-faults' "$here/out" &&
-		! grep -wF -e "$here" -e "${HOME:-/nowhere}" -e "$(id -un 2>/dev/null || echo nobody)" "$here/out"
+		! grep -qwF -e "$here" -e "$home" -e "$user" "$here/out"
 }
 try "the report has no path and no name of a user" private
 complete() {

@@ -24,10 +24,10 @@ fi
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 
 # Beside include/, what the inline read is made of: the CPU layer, but for its system
-# calls and its calls that keep registers, and the read itself; and the module of Fortran.
+# calls, its calls that keep registers and what it says to the tool of exact/, and the read itself; and the module of Fortran.
 {
 	(cd include && find . -name '*.h' -o -name '*.hpp' -o -name '*.f90')
-	(cd src && find arch -name '*.h' ! -name syscall.h ! -name exact.h ! -name keep.h -printf './perfmon/%p\n')
+	(cd src && find arch -name '*.h' ! -name syscall.h ! -name 'exact*.h' ! -name keep.h -printf './perfmon/%p\n')
 	printf './perfmon/fastpath/read.h\n'
 	printf './perfmon/perfmon.f90\n'
 } | sort >"$work/headers.public"

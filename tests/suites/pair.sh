@@ -24,7 +24,7 @@ calls() { # FILE
 	grep -oE 'R_(X86_64_(PLT32|PC32)|AARCH64_(CALL26|JUMP26))[[:space:]]+[a-z_0-9]+' "$1" |
 		awk '{ print $2 }' | sort -u >"$work/calls"
 	grep -q pm_kept_end_stale "$work/calls"
-	! grep -vE '^pm_(kept_|region_(kept|general|calls)|thread_block)|^\.|^perfmon_region_calls' \
+	! grep -vE '^pm_(kept_|region_(kept|general|calls|is_surrounded|step_due)|thread_block)|^\.|^perfmon_region_calls' \
 		"$work/calls"
 }
 pm_native libperfmon.la perfmon-static.pc
