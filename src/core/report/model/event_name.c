@@ -4,6 +4,7 @@
  * absent then, not wrong. */
 #include "core/report/model/event_name.h"
 
+#include <ctype.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <strings.h>
@@ -39,7 +40,9 @@ static bool is_listed(const char *names, const char *name, size_t length)
 {
 	for (; names; names = strchr(names, ' ')) {
 		names += *names == ' ';
-		if (strcspn(names, " ") == length && !strncasecmp(names, name, length))
+		/* Most differ in the first letter. */
+		if (*names == tolower((unsigned char)*name) &&
+		    !strncasecmp(names, name, length) && strchr(" ", names[length]))
 			return true;
 	}
 	return false;

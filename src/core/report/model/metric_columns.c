@@ -34,8 +34,11 @@ static bool is_event(const struct pm_report_event *event, const char *text,
 static uint32_t find(const struct pm_report_model *model, const char *text,
 		     const char *suffix)
 {
-	struct pm_event_name name = pm_event_name_of(text);
+	struct pm_event_name name;
 
+	if (!model->event_count)
+		return PM_NO_EVENT;
+	name = pm_event_name_of(text);
 	for (uint32_t e = 0; e < model->event_count; e++)
 		if (model->events[e].refused < model->events[e].parts &&
 		    is_event(&model->events[e], text, &name, suffix))
