@@ -16,13 +16,17 @@ static void put(struct pm_row *row, const char *text, size_t most)
 
 void pm_row_left(struct pm_row *row, const char *text, size_t most, size_t width)
 {
+	size_t columns = pm_out_plain(NULL, text, most);
+
 	put(row, text, most);
-	row->blanks += width - pm_out_plain(NULL, text, most);
+	row->blanks += width > columns ? width - columns : 0;
 }
 
 void pm_row_right(struct pm_row *row, const char *text, size_t most, size_t width)
 {
-	row->blanks += width - pm_out_plain(NULL, text, most);
+	size_t columns = pm_out_plain(NULL, text, most), room = row->blanks + width;
+
+	row->blanks = room > columns ? room - columns : 0;
 	put(row, text, most);
 }
 
