@@ -92,8 +92,8 @@ Test(short_threads, a_visit_adds_six_system_calls_to_a_thread)
 	cr_assert(calls[2] >= 3 * TRACED, "a thread makes some calls: %u", calls[2]);
 	cr_assert(calls[1] > calls[2], "%u with a visit, %u without", calls[1], calls[2]);
 	/* A thread that finds a lock taken makes one call more. */
-	cr_assert(calls[1] - calls[2] <= 6 * TRACED + TRACED / 10, "%u with a visit, %u without",
-		  calls[1], calls[2]);
+	cr_assert(calls[1] - calls[2] <= 6 * TRACED + TRACED / 10,
+		  "%u with a visit, %u without", calls[1], calls[2]);
 }
 
 /* --- time and memory -------------------------------------------------------------------- */
