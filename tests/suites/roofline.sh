@@ -292,9 +292,10 @@ int main(void)
 		x = x * 0.5 + 1;
 	PERFMON_REGION_END("far");
 	sum = x;
-	for (int n = 0; n < 1000; n++) {
+	/* So many that the few which are interrupted do not make them long. */
+	for (int n = 0; n < 1000000; n++) {
 		PERFMON_REGION_BEGIN("short");
-		a[n] += 1;
+		a[n % 1000] += 1;
 		PERFMON_REGION_END("short");
 	}
 	return 0;
