@@ -286,9 +286,6 @@ int pm_report_metrics_bind(struct pm_report_model *model,
 {
 	int err = 0;
 
-	/* All built-in ones need events, or quantities. */
-	if (!metrics && !model->event_count)
-		return 0;
 	if (!metrics) {
 		err = pm_metrics_parse(NULL, &model->own_metrics, NULL);
 		if (err)
