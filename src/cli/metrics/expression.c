@@ -291,31 +291,20 @@ static int operand(struct parser *p, uint32_t *node)
 	return named(p, node);
 }
 
-/* The operators, those that bind least first. */
-static const struct {
-	const char *characters;
-	enum pm_metric_what what[3];
-} levels[] = {
-	{"|", {PM_STEP_OR}},
-	{"^", {PM_STEP_XOR}},
-	{"&", {PM_STEP_AND}},
-	{"<>", {PM_STEP_LESS, PM_STEP_GREATER}},
-	{"+-", {PM_STEP_ADD, PM_STEP_SUBTRACT}},
-	{"*/%", {PM_STEP_MULTIPLY, PM_STEP_DIVIDE, PM_STEP_MODULO}},
-};
-
 static int chain(struct parser *p, size_t level, uint32_t *node)
 {
 	const char *found;
 	char c;
 	int err;
 
-	if (level == sizeof(levels) / sizeof(levels[0]))
+	if (level == PM_METRIC_LEVELS)
 		return operand(p, node);
 	err = chain(p, level + 1, node);
-	while (!err && (c = peek(p)) && (found = strchr(levels[level].characters, c))) {
+	while (!err && (c = peek(p)) &&
+	       (found = strchr(pm_metric_levels[level].characters, c))) {
 		struct metric_node n = {
-			.what = levels[level].what[found - levels[level].characters],
+			.what = pm_metric_levels[level]
+					.what[found - pm_metric_levels[level].characters],
 			.operand = {*node}};
 
 		p->at++;

@@ -286,11 +286,7 @@ static int operand(struct parser *p)
 	return named(p);
 }
 
-/* The operators, those that bind least first: as perf has them. */
-static const struct {
-	const char *characters;
-	enum pm_metric_what steps[3];
-} levels[] = {
+const struct pm_metric_level pm_metric_levels[PM_METRIC_LEVELS] = {
 	{"|", {PM_STEP_OR}},
 	{"^", {PM_STEP_XOR}},
 	{"&", {PM_STEP_AND}},
@@ -306,12 +302,15 @@ static int chain(struct parser *p, size_t level)
 	char c;
 	int err;
 
-	if (level == sizeof(levels) / sizeof(levels[0]))
+	if (level == PM_METRIC_LEVELS)
 		return operand(p);
 	err = chain(p, level + 1);
-	while (!err && (c = peek(p)) && (found = strchr(levels[level].characters, c))) {
+	while (!err && (c = peek(p)) &&
+	       (found = strchr(pm_metric_levels[level].characters, c))) {
 		struct pm_metric_step s = {
-			.what = levels[level].steps[found - levels[level].characters]};
+			.what = pm_metric_levels[level]
+					.what[found -
+					      pm_metric_levels[level].characters]};
 
 		p->at++;
 		err = chain(p, level + 1) ?: step(p, s);

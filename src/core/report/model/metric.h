@@ -63,6 +63,14 @@ struct pm_metric_step {
 	double number;
 };
 
+/* The operators of a formula, those that bind least first. perf's expressions have the same. */
+#define PM_METRIC_LEVELS 6
+struct pm_metric_level {
+	const char *characters;
+	enum pm_metric_what what[3];
+};
+extern const struct pm_metric_level pm_metric_levels[PM_METRIC_LEVELS];
+
 struct pm_metric {
 	char *region; /* a pattern (fnmatch(3)) of regions that it is for alone; NULL: all */
 	char *name;	     /* in JSON and CSV */
