@@ -98,6 +98,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/model/change.c src/core/report/model/cost.c src/core/report/model/event_name.c \
 	src/core/report/model/event_name.h src/core/report/model/flat.c \
 	src/core/report/model/groups.c src/core/report/model/groups.h \
+	src/core/report/model/path.c src/core/report/model/path.h \
 	src/core/report/model/hottest.c src/core/report/model/top.c src/core/report/model/quantile.c \
 	src/core/report/model/formula.c src/core/report/model/formula.h src/core/report/model/metric.c \
 	src/core/report/model/metric.h src/core/report/model/metric_columns.c \
@@ -105,7 +106,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/model/quantity.c src/core/report/model/rest.c src/core/report/model/sanity.c src/core/report/model/stride.c \
 	src/core/report/model/sums.c src/core/report/model/topdown.c src/core/report/model/times.c src/core/report/model/times.h \
 	src/core/report/model/tree.c src/core/report/model/tree.h src/core/report/model/tree_joined.c \
-	src/core/report/model/tree_build.h src/core/report/model/tree_node.c \
+	src/core/report/model/tree_build.h src/core/report/model/tree_node.c src/core/report/model/tree_node.h \
 	src/core/report/model/tree_thread.c src/core/report/model/value.c \
 	src/core/report/model/value.h src/core/report/output/escape.c \
 	src/core/report/output/escape.h src/core/report/output/file.c src/core/report/output/file.h \

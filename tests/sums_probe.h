@@ -81,10 +81,10 @@ static inline uint32_t node_at(const struct sums *sums, const char *path)
 		while (at) {
 			char longer[200];
 
-			snprintf(longer, sizeof(longer), "%s%s%s",
-				 pm_report_name(tree, at), *text ? "/" : "", text);
+			snprintf(longer, sizeof(longer), "%s%s%s", pm_path_name(tree, at),
+				 *text ? "/" : "", text);
 			strcpy(text, longer);
-			at = tree->nodes[at].parent;
+			at = pm_path_parent(tree, at);
 		}
 		if (!strcmp(text, path))
 			return n;
@@ -107,12 +107,12 @@ static inline void check_whole(const struct sums *sums)
 	uint64_t ticks = 0, count = 0;
 
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		const struct pm_report_node *node = &tree->nodes[n];
+		const struct pm_path_times *times = pm_path_times(tree, n);
 
-		cr_expect_leq(node->children_ticks, node->time_ticks, "%s",
-			      pm_report_name(tree, n));
-		cr_expect_leq(node->time_ticks, tree->total_ticks);
-		ticks += node->time_ticks - node->children_ticks;
+		cr_expect_leq(times->children, times->inclusive, "%s",
+			      pm_path_name(tree, n));
+		cr_expect_leq(times->inclusive, tree->total_ticks);
+		ticks += times->inclusive - times->children;
 		if (tree->model->event_count)
 			count += pm_report_sums(tree, n, 0, true).sum;
 	}

@@ -68,7 +68,7 @@ static void check(struct profile_builder *b, bool subtract, bool by_region,
 		     diag.text);
 	cr_assert_eq(pm_report_model_make(&model, s, subtract, NULL), 0);
 	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
-	cr_assert_str_eq(pm_report_name(&tree, 1), "outer");
+	cr_assert_str_eq(pm_path_name(&tree, 1), "outer");
 	if (by_region) {
 		cr_assert_eq(pm_report_tree_flatten(&flat, &tree), 0);
 		look(&flat);
@@ -102,7 +102,7 @@ static void as_subtracted(const struct pm_report_tree *tree)
 	cr_expect_eq(time_in(tree, 1, false), 20000 - 20 - 100 * 60);
 	cr_expect_eq(time_in(tree, 1, true), 10000 - 20 - 100 * 40);
 	cr_expect_eq(time_in(tree, 2, false), 10000 - 100 * 20);
-	cr_expect_float_eq(pm_report_mean(&tree->nodes[2]), 80, 1e-9);
+	cr_expect_float_eq(pm_path_mean(tree, 2), 80, 1e-9);
 	cr_expect_eq(tree->total_ticks, 20000 - 20 - 100 * 60);
 }
 
@@ -317,9 +317,9 @@ static void is_true(const struct pm_report_tree *tree)
 {
 	uint32_t n = 1;
 
-	for (int level = 0; level < 6; level++, n = tree->nodes[n].first_child) {
+	for (int level = 0; level < 6; level++, n = pm_path_child(tree, n)) {
 		double value = count_in(tree, n, false);
-		double visits = (double)tree->nodes[n].visits;
+		double visits = (double)pm_path_visits(tree, n)->ended;
 
 		printf("level %d: %.0f visits, %.0f true, %.0f told: %+.3f %%\n", level,
 		       visits, truth[level] * visits, value,

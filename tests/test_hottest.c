@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/report/model/tree.h"
+#include "core/report/model/path.h"
 #include "core/report/report.h"
 #include "profile_builder.h"
 #include "report_text.h"
@@ -50,9 +50,9 @@ static void hottest_is(const char *want, bool flat)
 		cr_assert_eq(pm_report_tree_flatten(&by_region, &tree), 0);
 		of = &by_region;
 	}
-	for (uint32_t n = pm_report_hottest(of); n; n = of->nodes[n].parent) {
+	for (uint32_t n = pm_report_hottest(of); n; n = pm_path_parent(of, n)) {
 		snprintf(rest, sizeof(rest), "%s%s", *got ? " > " : "", got);
-		snprintf(got, sizeof(got), "%s%s", pm_report_name(of, n), rest);
+		snprintf(got, sizeof(got), "%s%s", pm_path_name(of, n), rest);
 	}
 	cr_assert_str_eq(got, want);
 	if (flat)

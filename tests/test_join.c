@@ -120,7 +120,7 @@ static struct pm_value value_of(const struct pm_snapshot *s, const char *region,
 	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++)
 		for (uint32_t e = 0; e < model.event_count; e++)
-			if (!strcmp(pm_report_name(&tree, n), region) &&
+			if (!strcmp(pm_path_name(&tree, n), region) &&
 			    !strcmp(model.events[e].name, event))
 				value = pm_report_count(&tree, n, e, false);
 	pm_report_tree_free(&tree);

@@ -27,7 +27,7 @@ static uint32_t column(const struct sums *sums, const char *name)
 static uint32_t region(const struct sums *sums, const char *name)
 {
 	for (uint32_t n = 1; n < sums->tree.node_count; n++)
-		if (!strcmp(pm_report_name(&sums->tree, n), name))
+		if (!strcmp(pm_path_name(&sums->tree, n), name))
 			return n;
 	return 0;
 }

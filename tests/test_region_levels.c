@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Regions by where their threads might run: NUMA nodes, packages, cores. */
 #include "core/report/model/groups.h"
-#include "core/report/model/tree.h"
+#include "core/report/model/path.h"
 #include "region_probe.h"
 
 #include <pthread.h>
@@ -82,9 +82,9 @@ static void expect_group(const struct pm_report_groups *groups,
 	cr_assert_eq(pm_report_tree_make_of(&tree, model, group->threads, group->count),
 		     0);
 	cr_assert_eq(tree.node_count, 2);
-	cr_expect_eq(tree.nodes[1].visits, visits, "%s has %llu visits", name,
-		     (unsigned long long)tree.nodes[1].visits);
-	cr_expect_eq(tree.nodes[1].time_ticks, 10 * visits);
+	cr_expect_eq(pm_path_visits(&tree, 1)->ended, visits, "%s has %llu visits", name,
+		     (unsigned long long)pm_path_visits(&tree, 1)->ended);
+	cr_expect_eq(pm_path_times(&tree, 1)->inclusive, 10 * visits);
 	pm_report_tree_free(&tree);
 }
 

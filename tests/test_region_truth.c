@@ -379,7 +379,7 @@ Test(region_truth, what_is_subtracted_from_fine_code_is_true)
 	cr_assert_eq(pm_report_model_make(&model, s, true, NULL), 0);
 	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++)
-		if (!strcmp(pm_report_name(&tree, n), "fine")) {
+		if (!strcmp(pm_path_name(&tree, n), "fine")) {
 			struct pm_value value = pm_report_count(&tree, n, 0, false);
 
 			cr_assert_eq(value.state, PM_COUNTED);
@@ -626,7 +626,7 @@ Test(region_truth, turns_longer_than_visits_are_scaled)
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
 	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++) {
-		if (strcmp(pm_report_name(&tree, n), "block"))
+		if (strcmp(pm_path_name(&tree, n), "block"))
 			continue;
 		for (uint32_t e = 0; e < model.event_count; e++) {
 			struct pm_value value = pm_report_count(&tree, n, e, false);

@@ -7,6 +7,7 @@
 #include <wchar.h>
 
 #include "core/report/cells.h"
+#include "core/report/model/tree_node.h"
 #include "core/report/output/utf8.h"
 #include "core/report/report.h"
 #include "core/report/table.h"
@@ -212,18 +213,20 @@ Test(report_text, notes_of_the_run_stand_in_the_head)
 /* What PART of 20 visits took, of which FEW took LONG ticks, and the others 100 each. */
 static double quantile(double part, uint32_t few, uint64_t longer)
 {
-	struct pm_report_node node = {.measured = 20, .time_min = 100};
+	struct pm_report_node node = {.visits.measured = 20, .times.min = 100};
 
 	for (uint32_t i = 0; i < 20; i++)
-		node.histogram[i < few ? 63 - __builtin_clzll(longer) : 6]++;
-	node.time_max = few ? longer : 100;
-	return pm_report_quantile(&node, part);
+		node.visits.histogram[i < few ? 63 - __builtin_clzll(longer) : 6]++;
+	node.times.max = few ? longer : 100;
+	return pm_path_quantile(&(struct pm_report_tree){.nodes = &node}, 0, part);
 }
 
 /* Bin 6 has 64 to 127 ticks, and no visit was faster than 100. */
 Test(report_text, quantiles_are_within_the_bin_of_the_visit)
 {
-	struct pm_report_node node = {.measured = 1, .time_min = 5, .time_max = 5};
+	struct pm_report_node node = {
+		.visits.measured = 1, .times.min = 5, .times.max = 5};
+	const struct pm_report_tree tree = {.nodes = &node};
 
 	cr_expect_eq(quantile(0.5, 0, 0), 100, "all visits took as long");
 	cr_expect_eq(quantile(0.95, 0, 0), 100);
@@ -232,11 +235,11 @@ Test(report_text, quantiles_are_within_the_bin_of_the_visit)
 	cr_expect(quantile(0.95, 2, 100000) >= 65536 &&
 		  quantile(0.95, 2, 100000) <= 100000);
 	cr_expect_leq(quantile(0.9, 2, 100000), 128, "18 of 20 were short");
-	cr_expect_lt(pm_report_quantile(&node, 0.5), 0, "no bin has the visit");
-	node.histogram[2] = 1;
-	cr_expect_eq(pm_report_quantile(&node, 0.5), 5);
-	node.spilled = 1;
-	cr_expect_lt(pm_report_quantile(&node, 0.5), 0, "a bin is full");
+	cr_expect_lt(pm_path_quantile(&tree, 0, 0.5), 0, "no bin has the visit");
+	node.visits.histogram[2] = 1;
+	cr_expect_eq(pm_path_quantile(&tree, 0, 0.5), 5);
+	node.visits.spilled = 1;
+	cr_expect_lt(pm_path_quantile(&tree, 0, 0.5), 0, "a bin is full");
 }
 
 /* VISITS of 1000 ticks but for one of 1000000. */

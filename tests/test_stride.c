@@ -230,19 +230,20 @@ Test(stride, intervals_hold_and_are_no_wider_than_they_must)
 	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++) {
 		struct pm_value value = pm_report_count(&tree, n, 0, false);
-		int r = atoi(pm_report_name(&tree, n) + 1);
+		int r = atoi(pm_path_name(&tree, n) + 1);
 		double off;
 
-		if (!strcmp(pm_report_name(&tree, n), "before"))
+		if (!strcmp(pm_path_name(&tree, n), "before"))
 			continue;
-		if (!strcmp(pm_report_name(&tree, n), "all")) {
+		if (!strcmp(pm_path_name(&tree, n), "all")) {
 			cr_assert_eq(value.error, 0);
 			cr_assert_eq(value.marks & PM_MARK_SAMPLED, 0);
 			continue;
 		}
 		off = value.value - (double)total[r];
-		cr_assert_eq(tree.nodes[n].visits, VISITS);
-		cr_assert_eq(tree.nodes[n].measured, STRIDE + (VISITS - STRIDE) / STRIDE);
+		cr_assert_eq(pm_path_visits(&tree, n)->ended, VISITS);
+		cr_assert_eq(pm_path_visits(&tree, n)->measured,
+			     STRIDE + (VISITS - STRIDE) / STRIDE);
 		cr_assert(value.marks & PM_MARK_SAMPLED);
 		missed += fabs(off) > value.error;
 		squares += off * off;
@@ -390,8 +391,8 @@ Test(stride, threads_that_end_are_summed)
 	cr_assert_eq(probe_visits(s, "outer/inner"), 40 * (10 + 4));
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
 	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
-	cr_assert_eq(tree.nodes[2].visits, 2000);
-	cr_assert_eq(tree.nodes[2].measured, 40 * (10 + 4));
+	cr_assert_eq(pm_path_visits(&tree, 2)->ended, 2000);
+	cr_assert_eq(pm_path_visits(&tree, 2)->measured, 40 * (10 + 4));
 	pm_report_tree_free(&tree);
 	pm_report_model_free(&model);
 	pm_snapshot_free(s);
@@ -656,7 +657,7 @@ Test(stride, exclusive_values_have_the_errors_of_both)
 	cr_assert_float_eq(pm_report_time(&tree, 2, true).error, one / 2, 1e-6);
 	cr_assert_eq(pm_report_tree_flatten(&flat, &tree), 0);
 	for (uint32_t n = 1; n < flat.node_count; n++) {
-		uint32_t same = strcmp(pm_report_name(&flat, n), "o") ? 2 : 1;
+		uint32_t same = strcmp(pm_path_name(&flat, n), "o") ? 2 : 1;
 
 		for (int exclusive = 0; exclusive < 2; exclusive++) {
 			cr_assert_float_eq(
@@ -727,10 +728,10 @@ Test(stride, exclusive_values_around_what_was_not_measured_have_no_known_error)
 		const struct pm_report_tree *it = f ? &flat : &tree;
 
 		for (uint32_t n = 1; n < it->node_count; n++) {
-			const char *name = pm_report_name(it, n);
+			const char *name = pm_path_name(it, n);
 
 			/* Where nothing was measured is no thread that took 0. */
-			cr_assert_gt(it->nodes[n].thread_min_ticks, 0);
+			cr_assert_gt(pm_path_threads(it, n)->min, 0);
 			for (int own = 0; own < 2; own++) {
 				struct pm_value time = pm_report_time(it, n, own);
 				struct pm_value count = pm_report_count(it, n, 0, own);
@@ -795,13 +796,13 @@ Test(stride, sums_over_processes_keep_strides_apart)
 	for (uint32_t n = 1; n < tree.node_count; n++) {
 		struct pm_value value = pm_report_count(&tree, n, 0, false);
 
-		if (!strcmp(pm_report_name(&tree, n), "some")) {
-			cr_assert_eq(tree.nodes[n].visits, 40 + 40 + 400);
-			cr_assert_eq(tree.nodes[n].measured, 12);
+		if (!strcmp(pm_path_name(&tree, n), "some")) {
+			cr_assert_eq(pm_path_visits(&tree, n)->ended, 40 + 40 + 400);
+			cr_assert_eq(pm_path_visits(&tree, n)->measured, 12);
 			cr_assert_eq(value.value, 100 + 100 + 1000);
 			cr_assert_eq(pm_report_time(&tree, n, false).value, 1200000);
 			cr_assert_gt(value.error, 0);
-		} else if (!strcmp(pm_report_name(&tree, n), "all")) {
+		} else if (!strcmp(pm_path_name(&tree, n), "all")) {
 			cr_assert_eq(value.value, 30);
 			cr_assert_eq(value.error, 0);
 		}
@@ -851,14 +852,14 @@ Test(stride, a_sum_with_what_was_not_measured_has_no_known_error)
 	for (uint32_t n = 1; n < tree.node_count; n++) {
 		struct pm_value value = pm_report_count(&tree, n, 0, false);
 
-		if (strcmp(pm_report_name(&tree, n), "some"))
+		if (strcmp(pm_path_name(&tree, n), "some"))
 			continue;
 		found = true;
-		cr_assert_eq(tree.nodes[n].visits, 45);
+		cr_assert_eq(pm_path_visits(&tree, n)->ended, 45);
 		cr_assert(value.marks & PM_MARK_SAMPLED);
 		cr_assert(isinf(value.error));
 		cr_assert(isinf(pm_report_time(&tree, n, false).error));
-		cr_assert_gt(tree.nodes[n].thread_min_ticks, 0);
+		cr_assert_gt(pm_path_threads(&tree, n)->min, 0);
 	}
 	cr_assert(found);
 	pm_report_tree_free(&tree);
@@ -892,7 +893,7 @@ Test(stride, few_visits_are_measured_whole)
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
 	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
 	cr_assert_eq(pm_report_time(&tree, 1, false).error, 0);
-	cr_assert_gt(tree.nodes[1].thread_min_ticks, 0);
+	cr_assert_gt(pm_path_threads(&tree, 1)->min, 0);
 	pm_report_tree_free(&tree);
 	pm_report_model_free(&model);
 	pm_snapshot_free(s);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/top/top.h"
+#include "core/report/model/tree_node.h"
 #include "core/text/diag.h"
 #include "profile_builder.h"
 
@@ -62,9 +63,9 @@ static uint32_t node_at(const struct pm_report_tree *tree, const char *path)
 		uint32_t n;
 
 		for (n = 1; n < tree->node_count; n++)
-			if (tree->nodes[n].parent == at &&
-			    strlen(pm_report_name(tree, n)) == length &&
-			    !strncmp(pm_report_name(tree, n), path, length))
+			if (pm_path_parent(tree, n) == at &&
+			    strlen(pm_path_name(tree, n)) == length &&
+			    !strncmp(pm_path_name(tree, n), path, length))
 				break;
 		if (n == tree->node_count)
 			return 0;
@@ -74,7 +75,7 @@ static uint32_t node_at(const struct pm_report_tree *tree, const char *path)
 	return at;
 }
 
-static const struct pm_report_node *changed(const struct top_look *l, enum top_kind kind,
+static const struct pm_path_visits *changed(const struct top_look *l, enum top_kind kind,
 					    uint32_t tid, const char *path)
 {
 	const struct top_group *g = group(l, kind, tid);
@@ -83,7 +84,7 @@ static const struct pm_report_node *changed(const struct top_look *l, enum top_k
 	cr_assert(g, "no such group for %s", path);
 	n = node_at(&g->change, path);
 	cr_assert(n, "no path %s", path);
-	return &g->change.nodes[n];
+	return pm_path_visits(&g->change, n);
 }
 
 /* What the cell of the first group's PATH says in the column of that name. */
@@ -283,6 +284,7 @@ Test(top, threads_come_and_go_between_two_looks)
 {
 	struct profile_builder b, c;
 	struct top_look *first, *second;
+	const struct pm_report_tree *all;
 	uint32_t id;
 
 	builder_begin(&b, 1 << 16);
@@ -304,11 +306,12 @@ Test(top, threads_come_and_go_between_two_looks)
 	worker(&c, 0, 0, id, 5000 + 57 + 500 + 11,
 	       PERFMON_PROFILE_THREAD_STATE_AGGREGATE);
 	second = look(&c, 2, first);
-	cr_assert_eq(changed(second, TOP_THREAD, 20, "work")->visits, 1);
-	cr_assert_eq(changed(second, TOP_THREAD, 22, "work")->visits, 3);
-	cr_assert_eq(changed(second, TOP_ENDED, 0, "work")->visits, 7 + 11);
-	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->visits, 1 + 3 + 7 + 11);
-	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->time_ticks, 22 * 1000);
+	cr_assert_eq(changed(second, TOP_THREAD, 20, "work")->ended, 1);
+	cr_assert_eq(changed(second, TOP_THREAD, 22, "work")->ended, 3);
+	cr_assert_eq(changed(second, TOP_ENDED, 0, "work")->ended, 7 + 11);
+	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->ended, 1 + 3 + 7 + 11);
+	all = &group(second, TOP_ALL, 0)->change;
+	cr_assert_eq(pm_path_times(all, node_at(all, "work"))->inclusive, 22 * 1000);
 	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->defects, 0);
 	cr_assert_eq(second->group_count, 4);
 	top_look_free(first);
@@ -332,19 +335,19 @@ Test(top, threads_can_be_had_later)
 	visits_only(node, 3, 1000);
 	second = look_at_all(&b, 2, first);
 	cr_assert_eq(second->group_count, 1);
-	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->visits, 3);
+	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->ended, 3);
 	top_look_trim(first);
 	cr_assert_eq(top_look_threads(first, NULL), 0);
 	cr_assert_eq(top_look_threads(second, first), 0);
 	cr_assert_eq(top_look_threads(second, first), 0);
 	cr_assert_eq(second->group_count, 3);
-	cr_assert_eq(changed(second, TOP_THREAD, 20, "work")->visits, 3);
-	cr_assert_eq(changed(second, TOP_THREAD, 21, "work")->visits, 0);
+	cr_assert_eq(changed(second, TOP_THREAD, 20, "work")->ended, 3);
+	cr_assert_eq(changed(second, TOP_THREAD, 21, "work")->ended, 0);
 	visits_only(node, 4, 1000);
 	top_look_trim(second);
 	third = look(&b, 3, second);
-	cr_assert_eq(changed(third, TOP_THREAD, 20, "work")->visits, 4);
-	cr_assert_eq(changed(third, TOP_ALL, 0, "work")->visits, 4);
+	cr_assert_eq(changed(third, TOP_THREAD, 20, "work")->ended, 4);
+	cr_assert_eq(changed(third, TOP_ALL, 0, "work")->ended, 4);
 	top_look_free(first);
 	top_look_free(second);
 	top_look_free(third);
@@ -370,7 +373,7 @@ Test(top, threads_that_are_kept_stay_themselves)
 	visits_only(node, 2, 1000);
 	thread->state = PERFMON_PROFILE_THREAD_STATE_ENDED;
 	second = look(&b, 2, first);
-	cr_assert_eq(changed(second, TOP_THREAD, 30, "work")->visits, 2);
+	cr_assert_eq(changed(second, TOP_THREAD, 30, "work")->ended, 2);
 	cr_assert_eq(second->threads_live, 0);
 	cr_assert_eq(second->threads_ended, 1);
 	/* What a thread had open at its end is not open: there is nobody to end it. */
@@ -404,7 +407,6 @@ Test(top, open_visits_are_marked_and_counted_once)
 		 * second. */
 		outer->entered++;
 		for (int second = 1; second <= 10; second++) {
-			const struct pm_report_node *node;
 			struct pm_value value;
 			uint32_t n;
 
@@ -418,8 +420,7 @@ Test(top, open_visits_are_marked_and_counted_once)
 			top_look_free(last);
 			last = next;
 			n = node_at(&next->groups[0].change, "outer");
-			node = &next->groups[0].change.nodes[n];
-			own += pm_less(node->time_ticks, node->children_ticks);
+			own += pm_path_exclusive(&next->groups[0].change, n);
 			value = pm_report_count(&next->groups[0].change, n, 0, true);
 			counts += value.sum;
 			expect_cell(next, &by_self, "outer", "open",
@@ -484,7 +485,7 @@ Test(top, a_mean_is_of_measured_visits)
 	l = look(&b, 1, NULL);
 	expect_cell(l, &by_mean, "work", "mean", "1.000 us", "");
 	node = &l->groups[0].change.nodes[node_at(&l->groups[0].change, "work")];
-	node->measured = 0;
+	node->visits.measured = 0;
 	expect_cell(l, &by_mean, "work", "mean", "-", "");
 	top_look_free(l);
 	builder_end(&b);
@@ -614,9 +615,9 @@ Test(top, no_difference_is_negative)
 				const struct pm_report_node *change =
 					&next->groups[g].change.nodes[n];
 
-				if (change->visits > sum->visits ||
-				    change->time_ticks > sum->time_ticks ||
-				    change->children_ticks > change->time_ticks)
+				if (change->visits.ended > sum->visits.ended ||
+				    change->times.inclusive > sum->times.inclusive ||
+				    change->times.children > change->times.inclusive)
 					cr_assert_fail("round %d: more than there is",
 						       round);
 			}
@@ -752,7 +753,7 @@ static void expect_rows(struct top_look *l, const char *sort, const char *filter
 
 		top_group_title(l, row->group, title, sizeof(title));
 		strcat(got, r ? " " : "");
-		strcat(got, row->node ? pm_report_name(row->tree, row->node) : title);
+		strcat(got, row->node ? pm_path_name(row->tree, row->node) : title);
 	}
 	cr_assert_str_eq(got, want, "'%s'", got);
 	top_table_free(&table);

@@ -142,16 +142,16 @@ static bool lacks(const struct taking *how, const struct pm_value *value, uint32
 /* Returns how many counts of EVENT in NODE may be due to another way of reading than in
  * the other run. Reading pages that have changed costs about as much as read(2). */
 static double slack(const struct pm_report_event *event,
-		    const struct pm_report_node *node)
+		    const struct pm_path_visits *visits)
 {
 	uint64_t bias = event->cost.known & PERFMON_PROFILE_COST_CALL
 				? event->cost.call_bias
 				: event->cost.bias;
-	uint64_t other = node->retries;
+	uint64_t other = visits->retries;
 
 	/* If all reads are system calls, no visit differs by that. */
 	if (event->cost.known & PERFMON_PROFILE_COST_USER)
-		other += node->fallback_reads;
+		other += visits->fallback_reads;
 	return (double)other * (double)bias;
 }
 
@@ -167,32 +167,31 @@ static double cost_of(const struct pm_report_tree *tree, uint32_t n, uint32_t ev
 }
 
 /* Returns what measuring adds to the time of NODE, in ticks. */
-static double time_cost_of(const struct pm_report_node *node, bool exclusive)
+static double time_cost_of(const struct pm_path_times *times, bool exclusive)
 {
-	double added = node->added_ticks;
-
-	return fmax(0, exclusive ? added - node->children_added_ticks : added);
+	return fmax(0, times->added - (exclusive ? times->children_added : 0));
 }
 
 /* Adds what is known of the single visits of NODE, and leaves its number in SEEN, or 0 if
  * nothing is. */
 static int visits_add(struct diff_data *data, const struct pm_report_tree *tree,
-		      const struct pm_report_node *node, uint32_t *seen)
+		      uint32_t n, uint32_t *seen)
 {
+	const struct pm_path_times *times = pm_path_times(tree, n);
 	double tick_ns = pm_snapshot_ns(tree->model->snapshot, 1);
 	struct diff_visits *visits;
 
 	*seen = 0;
-	if (node->time_min > node->time_max || !(tick_ns > 0))
+	if (times->min > times->max || !(tick_ns > 0))
 		return 0;
 	if (!PM_GROW(data->visits, data->visits_count))
 		return -ENOMEM;
 	visits = &data->visits[data->visits_count];
-	visits->fastest = (double)node->time_min;
-	visits->slowest = (double)node->time_max;
+	visits->fastest = (double)times->min;
+	visits->slowest = (double)times->max;
 	visits->tick_ns = tick_ns;
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
-		visits->bins[i] = (double)node->histogram[i];
+		visits->bins[i] = (double)pm_path_visits(tree, n)->histogram[i];
 	*seen = ++data->visits_count;
 	return 0;
 }
@@ -202,33 +201,34 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		      uint32_t n, const struct taking *how)
 {
 	const struct pm_report_model *model = tree->model;
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path_visits *visits = pm_path_visits(tree, n);
 	struct pm_value value = pm_report_time(tree, n, !how->inclusive);
 	struct diff_entry entry = {.file = data->file_count - 1,
 				   .coverage = 1,
-				   .threads = (double)node->threads};
-	int err = region_number(data, pm_report_name(tree, n), &entry.region);
+				   .threads = (double)pm_path_threads(tree, n)->count};
+	int err = region_number(data, pm_path_name(tree, n), &entry.region);
 
 	if (err)
 		return err;
 	entry.quantity = DIFF_VISITS;
-	entry.sum = (double)node->visits;
+	entry.sum = (double)visits->ended;
 	entry.visits = 1;
 	err = entry_add(data, &entry);
 	if (err || value.state != PM_COUNTED)
 		return err;
 	entry.quantity = DIFF_TIME;
-	entry.visits = (double)node->visits;
+	entry.visits = (double)visits->ended;
 	/* Under the Valgrind tool, time is an event that is compared; here it only
 	 * orders. */
 	entry.sum =
 		model->exact ? value.value : pm_snapshot_ns(model->snapshot, value.value);
 	entry.error = pm_snapshot_ns(model->snapshot, value.error);
 	entry.marks = value.marks;
-	entry.lacks = lacks(how, &value, node->region);
-	entry.cost = pm_snapshot_ns(model->snapshot, time_cost_of(node, !how->inclusive));
-	entry.nested = how->outer && how->outer[node->region];
-	err = visits_add(data, tree, node, &entry.seen) ?: entry_add(data, &entry);
+	entry.lacks = lacks(how, &value, pm_path_region(tree, n));
+	entry.cost = pm_snapshot_ns(
+		model->snapshot, time_cost_of(pm_path_times(tree, n), !how->inclusive));
+	entry.nested = how->outer && how->outer[pm_path_region(tree, n)];
+	err = visits_add(data, tree, n, &entry.seen) ?: entry_add(data, &entry);
 	entry.seen = 0;
 	for (uint32_t e = 0; !err && e < model->event_count; e++) {
 		const struct pm_report_event *event = &model->events[e];
@@ -238,14 +238,13 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		if (value.state != PM_COUNTED || pm_report_is_largest(event))
 			continue;
 		entry.quantity = DIFF_EVENT + how->events[e];
-		entry.visits = (double)tree->counts[(size_t)n * model->column_count + e]
-				       .measured;
+		entry.visits = (double)pm_report_sums(tree, n, e, false).measured;
 		entry.sum = value.value * event->first->scale;
 		entry.error = value.error * event->first->scale;
 		entry.coverage = value.coverage;
 		entry.marks = value.marks;
-		entry.lacks = lacks(how, &value, node->region);
-		entry.slack = slack(event, node);
+		entry.lacks = lacks(how, &value, pm_path_region(tree, n));
+		entry.slack = slack(event, pm_path_visits(tree, n));
 		entry.cost = cost_of(tree, n, e, !how->inclusive, entry.visits);
 		err = entry_add(data, &entry);
 	}
@@ -276,16 +275,16 @@ static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 		bool whole = event && event->package;
 
 		for (uint32_t n = !whole; n < (whole ? 1 : tree->node_count); n++) {
-			const struct pm_report_node *node = &tree->nodes[n];
+			const struct pm_path_visits *visits = pm_path_visits(tree, n);
 			struct pm_value value =
 				event ? pm_report_count(tree, n, q - 1, true)
 				      : pm_report_time(tree, n, true);
 
 			/* A run's sum lacks the visits that had not ended. */
-			entry.lacks |= node->entered > node->visits;
+			entry.lacks |= visits->entered > visits->ended;
 			if (value.state != PM_COUNTED) {
 				entry.lacks |=
-					node->visits > 0 && value.state != PM_NOT_SAID;
+					visits->ended > 0 && value.state != PM_NOT_SAID;
 				continue;
 			}
 			if (event && pm_report_is_largest(event))
@@ -296,8 +295,8 @@ static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 			entry.coverage = fmin(entry.coverage, value.coverage);
 			/* A short region may be only a small part of the total. */
 			entry.marks |= value.marks & ~PM_MARK_SHORT;
-			entry.lacks |= lacks(&how, &value, node->region);
-			entry.slack += event ? slack(event, node) : 0;
+			entry.lacks |= lacks(&how, &value, pm_path_region(tree, n));
+			entry.slack += event ? slack(event, pm_path_visits(tree, n)) : 0;
 		}
 		entry.error = sqrt(squares);
 		if (event) {
@@ -325,7 +324,7 @@ static int tree_add(struct diff_data *data, const struct pm_report_model *model,
 	if (err)
 		goto out;
 	for (uint32_t n = 1; n < tree.node_count; n++)
-		outer[tree.nodes[tree.nodes[n].parent].region] = true;
+		outer[pm_path_region(&tree, pm_path_parent(&tree, n))] = true;
 	if (!inclusive)
 		how.outer = outer;
 	err = pm_report_tree_flatten(&flat, &tree);
@@ -340,7 +339,7 @@ static int tree_add(struct diff_data *data, const struct pm_report_model *model,
 	if (!err && !regions)
 		err = -ENOMEM;
 	for (uint32_t n = 1; !err && n < flat.node_count; n++)
-		err = region_number(data, pm_report_name(&flat, n), &regions[n]);
+		err = region_number(data, pm_path_name(&flat, n), &regions[n]);
 	if (!err)
 		err = diff_metrics_load(data, &flat, regions, inclusive);
 	pm_report_tree_free(&flat);

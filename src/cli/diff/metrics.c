@@ -48,7 +48,7 @@ int diff_metrics_load(struct diff_data *data, const struct pm_report_tree *tree,
 
 		for (uint32_t n = 1; !err && n < tree->node_count; n++) {
 			const struct pm_report_metric *formula =
-				pm_report_metric_of(model, m, pm_report_name(tree, n));
+				pm_report_metric_of(model, m, pm_path_name(tree, n));
 			struct pm_value own;
 
 			if (!formula)

@@ -89,7 +89,7 @@ static void put_path(struct pm_out *out, struct export_entry *entry,
 	for (uint32_t i = 0; i < count; i++) {
 		pm_out_text(out, i ? " > " : " ");
 		if (line[i])
-			export_plain(out, pm_report_name(tree, line[i]));
+			export_plain(out, pm_path_name(tree, line[i]));
 		else /* a reader takes equal names for one function */
 			pm_out_format(out, PM_PATH_LEFT "(%" PRIu32 ")", entry->number);
 	}
@@ -120,10 +120,10 @@ static void put_node(struct pm_out *out, struct export_profile *profile,
 	pm_out_text(out, "\nfn=");
 	put_path(out, paths[n], tree, n);
 	put_values(out, profile, tree, n, job->totals);
-	for (uint32_t c = tree->nodes[n].first_child; c; c = tree->nodes[c].next) {
+	for (uint32_t c = pm_path_child(tree, n); c; c = pm_path_sibling(tree, c)) {
 		/* Readers drop a call whose number is 0, and take its values for the
 		 * caller's own. */
-		uint64_t calls = tree->nodes[c].entered ?: 1;
+		uint64_t calls = pm_path_visits(tree, c)->entered ?: 1;
 
 		pm_out_text(out, "cfn=");
 		put_path(out, paths[c], tree, c);
@@ -140,16 +140,15 @@ static int put_tree(struct pm_out *out, struct export_profile *profile,
 	int err = paths ? 0 : -ENOMEM;
 
 	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
-		uint32_t parent = tree->nodes[n].parent;
+		uint32_t parent = pm_path_parent(tree, n);
 
 		paths[n] = export_table_add(&job->table,
 					    parent ? paths[parent]->number : UINT32_MAX,
-					    pm_report_name(tree, n));
+					    pm_path_name(tree, n));
 		if (!paths[n])
 			err = -ENOMEM;
 	}
-	for (uint32_t n = err ? 0 : pm_report_tree_next(tree, 0); n;
-	     n = pm_report_tree_next(tree, n))
+	for (uint32_t n = err ? 0 : pm_path_next(tree, 0); n; n = pm_path_next(tree, n))
 		put_node(out, profile, tree, n, paths, job);
 	free(paths);
 	return err;

@@ -142,22 +142,22 @@ static void put_event(struct pm_out *out, const struct export_profile *profile,
 		      int64_t tid, const struct pm_report_tree *tree, uint32_t n,
 		      uint64_t begin, uint64_t length)
 {
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path_visits *visits = pm_path_visits(tree, n);
 
 	pm_out_text(out, ",\n{\"ph\":\"X\",\"cat\":\"region\",\"name\":");
-	pm_out_json(out, pm_report_name(tree, n));
+	pm_out_json(out, pm_path_name(tree, n));
 	pm_out_format(out, ",\"pid\":%u,\"tid\":%" PRId64, profile->pid, tid);
 	put_ns(out, "ts", begin);
 	put_ns(out, "dur", length);
-	pm_out_format(out, ",\"args\":{\"visits\":%" PRIu64, node->visits);
+	pm_out_format(out, ",\"args\":{\"visits\":%" PRIu64, visits->ended);
 	if (!tree->model->exact) {
 		pm_out_text(out, ",\"exclusive_ns\":");
 		pm_out_double(out, pm_snapshot_ns(profile->snapshot,
 						  pm_report_time(tree, n, true).value));
 	}
-	if (node->entered != node->visits)
+	if (pm_path_is_open(tree, n))
 		pm_out_format(out, ",\"visits not ended\":%" PRIu64,
-			      pm_less(node->entered, node->visits));
+			      pm_less(visits->entered, visits->ended));
 	for (uint32_t e = 0; e < tree->model->event_count; e++)
 		put_count(out, tree, n, e);
 	put_metrics(out, tree, n);
@@ -180,7 +180,7 @@ static uint64_t *lengths(const struct export_profile *profile,
 		return NULL;
 	below = length + tree->node_count;
 	for (uint32_t n = tree->node_count; n-- > 0;) {
-		double ticks = (double)tree->nodes[n].time_ticks;
+		double ticks = (double)pm_path_times(tree, n)->inclusive;
 		double ns = tree->model->exact ? ticks
 					       : pm_snapshot_ns(profile->snapshot, ticks);
 
@@ -189,8 +189,8 @@ static uint64_t *lengths(const struct export_profile *profile,
 		if (length[n] < below[n])
 			length[n] = below[n];
 		if (n)
-			below[tree->nodes[n].parent] =
-				pm_plus(below[tree->nodes[n].parent], length[n]);
+			below[pm_path_parent(tree, n)] =
+				pm_plus(below[pm_path_parent(tree, n)], length[n]);
 	}
 	return length;
 }
@@ -235,9 +235,8 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 				(double)pm_less(record->begin_ticks,
 						profile->snapshot->header.begin_ticks)));
 	/* Parents first; begin[] is the place of the next child of a node. */
-	for (uint32_t n = pm_report_tree_next(&tree, 0); n;
-	     n = pm_report_tree_next(&tree, n)) {
-		uint64_t *next = &begin[tree.nodes[n].parent];
+	for (uint32_t n = pm_path_next(&tree, 0); n; n = pm_path_next(&tree, n)) {
+		uint64_t *next = &begin[pm_path_parent(&tree, n)];
 
 		begin[n] = *next;
 		*next = pm_plus(*next, length[n]);

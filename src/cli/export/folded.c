@@ -37,8 +37,7 @@ static void put_tree(struct pm_out *out, struct export_profile *profile,
 {
 	uint32_t line[PM_PATH_NODES];
 
-	for (uint32_t n = pm_report_tree_next(tree, 0); n;
-	     n = pm_report_tree_next(tree, n)) {
+	for (uint32_t n = pm_path_next(tree, 0); n; n = pm_path_next(tree, n)) {
 		uint64_t value = export_whole(profile, tree, n, weight, true);
 		uint32_t count;
 
@@ -51,7 +50,7 @@ static void put_tree(struct pm_out *out, struct export_profile *profile,
 			if (thread || i)
 				pm_out_text(out, ";");
 			put_frame(out,
-				  line[i] ? pm_report_name(tree, line[i]) : PM_PATH_LEFT);
+				  line[i] ? pm_path_name(tree, line[i]) : PM_PATH_LEFT);
 		}
 		pm_out_format(out, " %" PRIu64 "\n", value);
 	}

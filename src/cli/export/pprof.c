@@ -247,10 +247,10 @@ static void put_values(struct export_job *job, struct export_profile *profile,
 		struct pm_value value = export_weigh(tree, n, &weight, true);
 
 		put_varint(&values, export_whole(profile, tree, n, &weight, true));
-		if (tree->nodes[n].entered)
+		if (pm_path_visits(tree, n)->entered)
 			put_marks(job, sample, name, &value);
 	}
-	put_varint(&values, tree->nodes[n].visits);
+	put_varint(&values, pm_path_visits(tree, n)->ended);
 	put_inner(sample, SAMPLE_VALUE, &values);
 }
 
@@ -274,13 +274,12 @@ static int put_tree(struct export_job *job, struct export_profile *profile,
 {
 	int err = 0;
 
-	for (uint32_t n = pm_report_tree_next(tree, 0); n && !err;
-	     n = pm_report_tree_next(tree, n)) {
+	for (uint32_t n = pm_path_next(tree, 0); n && !err; n = pm_path_next(tree, n)) {
 		struct message m = {.at = NULL}, sample = {.at = NULL},
 			       stack = {.at = NULL};
 
-		for (uint32_t up = n; up; up = tree->nodes[up].parent)
-			put_varint(&stack, location(job, &m, pm_report_name(tree, up)));
+		for (uint32_t up = n; up; up = pm_path_parent(tree, up))
+			put_varint(&stack, location(job, &m, pm_path_name(tree, up)));
 		put_inner(&sample, SAMPLE_LOCATION, &stack);
 		put_values(job, profile, tree, n, &sample);
 		if (thread)

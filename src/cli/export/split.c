@@ -112,7 +112,7 @@ static void put_row(struct pm_json *j, struct export_profile *profile,
 		pm_json_signed(j, NULL, profile->snapshot->header.rank);
 	else if (job->profiles > 1)
 		pm_json_number(j, NULL, profile->number);
-	pm_json_number(j, NULL, tree->nodes[n].visits);
+	pm_json_number(j, NULL, pm_path_visits(tree, n)->ended);
 	for (uint32_t c = 0; export_column(tree->model, c, &weight); c++) {
 		put_value(j, profile, tree, n, &weight, true);
 		put_value(j, profile, tree, n, &weight, false);
@@ -126,10 +126,9 @@ static int put_tree(struct pm_json *j, struct export_profile *profile,
 	uint32_t *paths = calloc(tree->node_count, sizeof(*paths));
 	int err = paths ? 0 : -ENOMEM;
 
-	for (uint32_t n = err ? 0 : pm_report_tree_next(tree, 0); n;
-	     n = pm_report_tree_next(tree, n)) {
-		uint32_t parent = tree->nodes[n].parent;
-		char *name = export_plain_text(pm_report_name(tree, n));
+	for (uint32_t n = err ? 0 : pm_path_next(tree, 0); n; n = pm_path_next(tree, n)) {
+		uint32_t parent = pm_path_parent(tree, n);
+		char *name = export_plain_text(pm_path_name(tree, n));
 		struct export_entry *entry =
 			name ? export_table_add(&job->table,
 						parent ? paths[parent] : UINT32_MAX, name)

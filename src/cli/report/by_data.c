@@ -104,7 +104,7 @@ static struct by_cell *cell_of(struct by_value *value, uint32_t region)
 static struct pm_value value_of(const struct by *by, const struct pm_report_tree *tree,
 				uint32_t n)
 {
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path_times *times = pm_path_times(tree, n);
 	const struct pm_snapshot *s = tree->model->snapshot;
 	struct pm_value value;
 
@@ -115,8 +115,8 @@ static struct pm_value value_of(const struct by *by, const struct pm_report_tree
 		return value;
 	}
 	value = pm_report_time(tree, n, false);
-	if (node->least_ticks && node->entered != node->visits) {
-		value.value = (double)node->least_ticks;
+	if (times->least && pm_path_is_open(tree, n)) {
+		value.value = (double)times->least;
 		value.state = PM_COUNTED;
 	}
 	value.value = pm_snapshot_ns(s, value.value);
@@ -131,7 +131,7 @@ static int tree_add(struct by *by, struct by_value *to, const struct pm_report_t
 		struct by_cell *cell;
 		uint32_t region;
 
-		if (region_number(by, pm_report_name(tree, n), &region))
+		if (region_number(by, pm_path_name(tree, n), &region))
 			return -ENOMEM;
 		cell = cell_of(to, region);
 		if (!cell)

@@ -60,7 +60,8 @@ int cli_html_begin(struct cli_html *html,
 static void put_values(struct pm_out *out, const struct pm_report_tree *tree,
 		       uint32_t node)
 {
-	pm_out_format(out, ",%llu,[", (unsigned long long)tree->nodes[node].visits);
+	pm_out_format(out, ",%llu,[",
+		      (unsigned long long)pm_path_visits(tree, node)->ended);
 	for (uint32_t e = 0; e < tree->model->event_count; e++) {
 		struct pm_value value = pm_report_count(tree, node, e, false);
 
@@ -76,18 +77,18 @@ static void put_tree(struct pm_out *out, const struct pm_report_tree *tree, bool
 {
 	pm_out_text(out, ",\"nodes\":[");
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		const struct pm_report_node *node = &tree->nodes[n];
+		const struct pm_path_times *times = pm_path_times(tree, n);
 
-		pm_out_format(out, "%s[%u,%u,", n > 1 ? "," : "", node->parent,
-			      node->region);
+		pm_out_format(out, "%s[%u,%u,", n > 1 ? "," : "", pm_path_parent(tree, n),
+			      pm_path_region(tree, n));
 		/* Under the Valgrind tool these are counts of the first event. */
-		if (!pm_report_has_values(node))
+		if (!pm_path_has_values(tree, n))
 			pm_out_text(out, "null");
 		else if (tree->model->exact)
-			pm_out_double(out, (double)node->time_ticks);
+			pm_out_double(out, (double)times->inclusive);
 		else
 			pm_out_double(out, pm_snapshot_ns(tree->model->snapshot,
-							  (double)node->time_ticks));
+							  (double)times->inclusive));
 		if (values)
 			put_values(out, tree, n);
 		pm_out_text(out, "]");

@@ -148,8 +148,7 @@ static void hidden_write(struct chart *chart, struct pm_out *out)
 	uint32_t more = 0;
 	bool any = false;
 
-	for (uint32_t n = pm_report_tree_next(tree, 0); n;
-	     n = pm_report_tree_next(tree, n)) {
+	for (uint32_t n = pm_path_next(tree, 0); n; n = pm_path_next(tree, n)) {
 		const struct roof_point *point = &chart->roof->points[n];
 		char top;
 

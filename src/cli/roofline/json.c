@@ -10,11 +10,11 @@ static void put_path(struct pm_json *j, const struct pm_report_tree *tree, uint3
 {
 	uint32_t up[PERFMON_PROFILE_DEPTH_MAX + 1], depth = 0;
 
-	for (; n && depth <= PERFMON_PROFILE_DEPTH_MAX; n = tree->nodes[n].parent)
+	for (; n && depth <= PERFMON_PROFILE_DEPTH_MAX; n = pm_path_parent(tree, n))
 		up[depth++] = n;
 	pm_json_begin(j, "path", "[");
 	while (depth)
-		pm_json_string(j, NULL, pm_report_name(tree, up[--depth]));
+		pm_json_string(j, NULL, pm_path_name(tree, up[--depth]));
 	pm_json_close(j, "]");
 }
 
@@ -96,8 +96,7 @@ int roof_json(const struct roof *roof, struct pm_out *out)
 		put_ceiling(&j, &roof->ceilings->at[i]);
 	pm_json_close(&j, "]");
 	pm_json_begin(&j, "points", "[");
-	for (uint32_t n = tree ? pm_report_tree_next(tree, 0) : 0; n;
-	     n = pm_report_tree_next(tree, n))
+	for (uint32_t n = tree ? pm_path_next(tree, 0) : 0; n; n = pm_path_next(tree, n))
 		put_point(&j, roof, n);
 	pm_json_close(&j, "]");
 	pm_json_begin(&j, "notes", "[");

@@ -145,18 +145,18 @@ static enum roof_problem counts_take(const struct roof *roof, struct roof_point 
 static bool time_take(const struct roof *roof, struct roof_point *point, uint32_t n)
 {
 	const struct pm_report_tree *tree = &roof->profile->tree;
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path_threads *threads = pm_path_threads(tree, n);
 	struct pm_value time = pm_report_time(tree, n, false);
-	double wall = pm_report_mean(node) * (double)node->visits;
+	double wall = pm_path_mean(tree, n) * (double)pm_path_visits(tree, n)->ended;
 
-	point->threads = node->threads;
-	if (time.state != PM_COUNTED || !node->threads || !(time.value > 0))
+	point->threads = threads->count;
+	if (time.state != PM_COUNTED || !threads->count || !(time.value > 0))
 		return false;
-	point->wall = node->threads == 1 ||
-		      (node->is_team && wall > 0 &&
-		       (double)node->time_ticks <= wall * (double)node->threads);
-	if (node->threads == 1 || !point->wall)
-		wall = time.value / (double)node->threads;
+	point->wall = threads->count == 1 || (pm_path_is_team(tree, n) && wall > 0 &&
+					      (double)pm_path_times(tree, n)->inclusive <=
+						      wall * (double)threads->count);
+	if (threads->count == 1 || !point->wall)
+		wall = time.value / (double)threads->count;
 	point->time_ns = pm_snapshot_ns(tree->model->snapshot, wall);
 	return point->time_ns > 0;
 }
@@ -164,19 +164,19 @@ static bool time_take(const struct roof *roof, struct roof_point *point, uint32_
 static enum roof_problem problem_of(const struct roof *roof, struct roof_point *point,
 				    uint32_t n, const uint32_t columns[COLUMNS])
 {
-	const struct pm_report_node *node = &roof->profile->tree.nodes[n];
+	const struct pm_path_times *times = pm_path_times(&roof->profile->tree, n);
 	enum roof_problem problem;
 
 	if (!time_take(roof, point, n))
 		return ROOF_NO_VISITS;
-	if (node->is_overlapping)
+	if (pm_path_is_overlapping(&roof->profile->tree, n))
 		return ROOF_OVERLAPS;
 	problem = counts_take(roof, point, n, columns);
 	if (problem != ROOF_GOOD)
 		return problem;
 	point->rated = true;
-	if (pm_report_is_mostly_cost(node, false) ||
-	    node->spent_ticks * PAIR_INSIDE > SHORT * (double)node->time_ticks)
+	if (pm_report_is_mostly_cost(&roof->profile->tree, n, false) ||
+	    times->spent * PAIR_INSIDE > SHORT * (double)times->inclusive)
 		return ROOF_SHORT;
 	return point->sp + point->dp > 0 ? ROOF_GOOD : ROOF_NO_FLOPS;
 }
@@ -248,8 +248,7 @@ int roof_points_make(struct roof *roof)
 		cli_complain("roofline", "%s", strerror(ENOMEM));
 		return CLI_FAILED;
 	}
-	for (uint32_t n = pm_report_tree_next(tree, 0); n;
-	     n = pm_report_tree_next(tree, n)) {
+	for (uint32_t n = pm_path_next(tree, 0); n; n = pm_path_next(tree, n)) {
 		struct roof_point *point = &roof->points[n];
 
 		point->problem = problem_of(roof, point, n, columns);

@@ -211,7 +211,7 @@ static void path_write(const struct pm_report_tree *tree, uint32_t n, struct pm_
 	for (uint32_t i = 0; i < count; i++) {
 		pm_out_text(out, i ? " > " : "");
 		if (line[i])
-			pm_out_name(out, pm_report_name(tree, line[i]),
+			pm_out_name(out, pm_path_name(tree, line[i]),
 				    out->columns ? 40 : 0, false);
 		else
 			pm_out_text(out, PM_PATH_LEFT);
@@ -240,8 +240,7 @@ static void problem_write(const struct roof *roof, enum roof_problem problem,
 	const struct pm_report_tree *tree = &roof->profile->tree;
 	uint32_t count = 0;
 
-	for (uint32_t n = pm_report_tree_next(tree, 0); n;
-	     n = pm_report_tree_next(tree, n)) {
+	for (uint32_t n = pm_path_next(tree, 0); n; n = pm_path_next(tree, n)) {
 		if (roof->points[n].problem != problem || ++count > NAMED)
 			continue;
 		if (count == 1)

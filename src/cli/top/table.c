@@ -16,10 +16,12 @@ static struct pm_value number(double value)
 	return (struct pm_value){.state = PM_COUNTED, .value = value, .coverage = 1};
 }
 
-/* Returns whether NODE was idle between the looks: then its numbers are 0. */
-static bool is_idle(const struct pm_report_node *node)
+/* Returns whether path N was idle between the looks: then its numbers are 0. */
+static bool is_idle(const struct pm_report_tree *tree, uint32_t n)
 {
-	return !node->visits && !node->entered && !node->time_ticks;
+	const struct pm_path_visits *visits = pm_path_visits(tree, n);
+
+	return !visits->ended && !visits->entered && !pm_path_times(tree, n)->inclusive;
 }
 
 /* Divides by SECONDS. A negative SECONDS keeps the counts since the last look: under the
@@ -40,7 +42,6 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 {
 	const struct pm_report_tree *tree = row->tree;
 	const struct pm_snapshot *s = table->look->snapshot;
-	const struct pm_report_node *node = &tree->nodes[row->node];
 	bool exact = tree->model->exact;
 	double seconds = exact ? -1 : table->look->seconds;
 	const struct pm_report_event *event;
@@ -48,14 +49,16 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 
 	switch (column->kind) {
 	case TOP_OPEN:
-		return number((double)pm_less(row->sums->nodes[row->node].entered,
-					      row->sums->nodes[row->node].visits));
+		return number(
+			(double)pm_less(pm_path_visits(row->sums, row->node)->entered,
+					pm_path_visits(row->sums, row->node)->ended));
 	case TOP_VISITS:
-		return per_second(number((double)node->visits), seconds);
+		return per_second(number((double)pm_path_visits(tree, row->node)->ended),
+				  seconds);
 	case TOP_TIME:
 	case TOP_SELF:
 		value = pm_report_time(tree, row->node, column->kind == TOP_SELF);
-		if (is_idle(node))
+		if (is_idle(tree, row->node))
 			value = number(0);
 		/* Under the Valgrind tool, a percentage of the group's counts. */
 		if (exact)
@@ -67,12 +70,12 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 	case TOP_CPU:
 		event = &tree->model->events[column->index];
 		value = pm_report_count(tree, row->node, column->index, false);
-		if (is_idle(node))
+		if (is_idle(tree, row->node))
 			value = number(0);
 		value.value *= event->first->scale / 1e9 * 100;
 		return per_second(value, seconds);
 	case TOP_MEAN:
-		value = number(pm_snapshot_ns(s, pm_report_mean(node)));
+		value = number(pm_snapshot_ns(s, pm_path_mean(tree, row->node)));
 		/* Visits may have ended without any measured one. */
 		if (value.value < 0)
 			value.state = PM_NOT_COUNTED;
@@ -80,7 +83,8 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 	case TOP_EVENT:
 		event = &tree->model->events[column->index];
 		value = pm_report_count(tree, row->node, column->index, tree->flat);
-		if (is_idle(node) && value.state == PM_NOT_COUNTED && !event->kernel_only)
+		if (is_idle(tree, row->node) && value.state == PM_NOT_COUNTED &&
+		    !event->kernel_only)
 			value = number(0);
 		value.value *= event->first->scale;
 		return pm_report_is_largest(event) ? value : per_second(value, seconds);
@@ -229,7 +233,7 @@ static int by_best(const void *a, const void *b, void *argument)
 
 	if (!order->by_name && order->best[x] != order->best[y])
 		return order->best[x] > order->best[y] ? -sign : sign;
-	names = strcmp(pm_report_name(order->tree, x), pm_report_name(order->tree, y));
+	names = strcmp(pm_path_name(order->tree, x), pm_path_name(order->tree, y));
 	if (names)
 		return order->by_name ? sign * names : names;
 	return x < y ? -1 : x > y;
@@ -259,8 +263,8 @@ static int tree_sort(const struct top_table *table, struct pm_report_tree *tree,
 	}
 	/* Children have higher numbers. */
 	for (uint32_t n = tree->node_count - 1; n > 0; n--)
-		if (order.best[n] > order.best[tree->nodes[n].parent])
-			order.best[tree->nodes[n].parent] = order.best[n];
+		if (order.best[n] > order.best[pm_path_parent(tree, n)])
+			order.best[pm_path_parent(tree, n)] = order.best[n];
 	err = pm_report_tree_order(tree, by_best, &order);
 	free(order.best);
 	return err;
@@ -277,13 +281,13 @@ static bool *filter_make(const struct pm_report_tree *tree, const char *filter)
 		return NULL;
 	below = keep + tree->node_count;
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		below[n] = below[tree->nodes[n].parent] ||
-			   strcasestr(pm_report_name(tree, n), filter);
+		below[n] = below[pm_path_parent(tree, n)] ||
+			   strcasestr(pm_path_name(tree, n), filter);
 		keep[n] = below[n];
 	}
 	for (uint32_t n = tree->node_count - 1; n > 0; n--)
 		if (keep[n])
-			keep[tree->nodes[n].parent] = true;
+			keep[pm_path_parent(tree, n)] = true;
 	return keep;
 }
 
@@ -322,7 +326,7 @@ static int group_add(struct top_table *table, struct top_group *group,
 		else if (keep[n])
 			table->rows[table->row_count++] = (struct top_row){
 				.group = group, .tree = tree, .sums = sums, .node = n};
-		n = pm_report_tree_next(tree, n);
+		n = pm_path_next(tree, n);
 	} while (n && !err);
 	free(keep);
 	return err;

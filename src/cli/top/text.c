@@ -118,7 +118,7 @@ static void path_print(const struct pm_report_tree *tree, uint32_t n, struct pm_
 	uint32_t count = pm_report_path(tree, n, PATH_BYTES, line);
 
 	for (uint32_t i = 0; i < count; i++) {
-		const char *name = pm_report_name(tree, line[i]);
+		const char *name = pm_path_name(tree, line[i]);
 		size_t length;
 
 		if (i)
@@ -149,7 +149,7 @@ static void line_print(const struct top_table *table, const struct top_row *row,
 		pm_out_format(out, "\t%s\t", group->kind == TOP_ALL ? "all" : "ended");
 	path_print(row->tree, row->node, out);
 	pm_out_format(out, "\t%llu",
-		      (unsigned long long)row->tree->nodes[row->node].visits);
+		      (unsigned long long)pm_path_visits(row->tree, row->node)->ended);
 	for (uint32_t c = 0; c < table->column_count; c++) {
 		struct pm_value value = top_table_value(table, row, &table->columns[c]);
 

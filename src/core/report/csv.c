@@ -188,7 +188,7 @@ static int path_write(const struct pm_report_tree *tree, uint32_t n, struct pm_o
 	char *path, *to;
 
 	for (uint32_t i = 0; i < count; i++)
-		size += 2 * strlen(pm_report_name(tree, line[i])) + sizeof(PM_PATH_LEFT);
+		size += 2 * strlen(pm_path_name(tree, line[i])) + sizeof(PM_PATH_LEFT);
 	path = to = malloc(size);
 	if (!path)
 		return -ENOMEM;
@@ -197,7 +197,7 @@ static int path_write(const struct pm_report_tree *tree, uint32_t n, struct pm_o
 			*to++ = ';';
 		if (!line[i])
 			to = stpcpy(to, PM_PATH_LEFT);
-		for (const char *c = pm_report_name(tree, line[i]); *c; c++) {
+		for (const char *c = pm_path_name(tree, line[i]); *c; c++) {
 			if (*c == ';' || *c == '\\')
 				*to++ = '\\';
 			*to++ = *c;
@@ -241,7 +241,7 @@ static void quantiles_write(const struct pm_report_tree *tree, uint32_t n, bool 
 	static const double parts[] = {0.5, 0.95};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		double ticks = pm_report_quantile(&tree->nodes[n], parts[i]);
+		double ticks = pm_path_quantile(tree, n, parts[i]);
 
 		real(out, pm_snapshot_ns(tree->model->snapshot, ticks),
 		     visited && ticks >= 0);
@@ -249,14 +249,14 @@ static void quantiles_write(const struct pm_report_tree *tree, uint32_t n, bool 
 }
 
 static void spread_write(const struct pm_report_model *model,
-			 const struct pm_report_node *node, struct pm_out *out)
+			 const struct pm_path_threads *threads, struct pm_out *out)
 {
 	const struct pm_snapshot *s = model->snapshot;
-	const uint32_t at[] = {node->thread_min_at, node->thread_max_at};
-	bool known = node->thread_min_ticks <= node->thread_max_ticks && !model->exact;
+	const uint32_t at[] = {threads->min_at, threads->max_at};
+	bool known = threads->min <= threads->max && !model->exact;
 
-	real(out, pm_snapshot_ns(s, (double)node->thread_min_ticks), known);
-	real(out, pm_snapshot_ns(s, (double)node->thread_max_ticks), known);
+	real(out, pm_snapshot_ns(s, (double)threads->min), known);
+	real(out, pm_snapshot_ns(s, (double)threads->max), known);
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
 		if (known && at[i])
 			number(out, s->threads[at[i] - 1].record.tid);
@@ -272,57 +272,59 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path_visits *visits = pm_path_visits(tree, n);
+	const struct pm_path_times *times = pm_path_times(tree, n);
+	const struct pm_path_threads *threads = pm_path_threads(tree, n);
 	/* An exact profile's times are not the machine's. */
-	bool visited = node->measured > 0 && !model->exact;
-	bool valued = pm_report_has_values(node) && !model->exact;
-	bool ends_known = visited && node->time_min <= node->time_max;
+	bool visited = visits->measured > 0 && !model->exact;
+	bool valued = pm_path_has_values(tree, n) && !model->exact;
+	bool ends_known = visited && times->min <= times->max;
 	int err;
 
 	pm_out_text(out, thread);
 	pm_out_text(out, ",");
 	pm_out_csv(out, thread_name);
 	number(out, n);
-	number(out, node->parent);
-	number(out, node->depth);
+	number(out, pm_path_parent(tree, n));
+	number(out, pm_path_depth(tree, n));
 	pm_out_text(out, ",");
 	err = path ? path_write(report->all, path, out) : path_write(tree, n, out);
 	if (err)
 		return err;
 	pm_out_text(out, ",");
-	pm_out_csv(out, pm_report_name(tree, n));
+	pm_out_csv(out, pm_path_name(tree, n));
 	/* Another run alone may have visited the path. */
-	if (node->threads) {
-		number(out, node->entered);
-		number(out, node->visits);
+	if (threads->count) {
+		number(out, visits->entered);
+		number(out, visits->ended);
 	} else {
 		pm_out_text(out, ",,");
 	}
-	real(out, pm_snapshot_ns(s, (double)node->time_ticks), valued);
+	real(out, pm_snapshot_ns(s, (double)times->inclusive), valued);
 	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value),
 	     valued && !path);
-	real(out, pm_snapshot_ns(s, pm_report_mean(node)), visited);
-	real(out, pm_snapshot_ns(s, pm_report_deviation(node)),
-	     visited && node->measured > 1);
-	real(out, pm_snapshot_ns(s, (double)node->time_min), ends_known);
-	real(out, pm_snapshot_ns(s, (double)node->time_max), ends_known);
+	real(out, pm_snapshot_ns(s, pm_path_mean(tree, n)), visited);
+	real(out, pm_snapshot_ns(s, pm_path_deviation(tree, n)),
+	     visited && visits->measured > 1);
+	real(out, pm_snapshot_ns(s, (double)times->min), ends_known);
+	real(out, pm_snapshot_ns(s, (double)times->max), ends_known);
 	if (model->exact)
 		pm_out_text(out, ",");
 	else
-		number(out, node->off_cpu_ns);
-	number(out, node->threads);
-	number(out, node->fallback_reads);
-	number(out, node->retries);
-	number(out, node->migrations);
-	number(out, node->mismatched_ends);
-	number(out, node->dropped_counts);
-	number(out, node->defects);
-	number(out, node->torn);
+		number(out, times->off_cpu_ns);
+	number(out, threads->count);
+	number(out, visits->fallback_reads);
+	number(out, visits->retries);
+	number(out, visits->migrations);
+	number(out, visits->mismatched_ends);
+	number(out, visits->dropped_counts);
+	number(out, visits->defects);
+	number(out, visits->torn);
 	if (model->sampled) {
 		struct pm_value time = pm_report_time(tree, n, false);
 		struct pm_value own = pm_report_time(tree, n, true);
 
-		number(out, node->measured);
+		number(out, visits->measured);
 		real(out, pm_snapshot_ns(s, time.error), visited && isfinite(time.error));
 		real(out, pm_snapshot_ns(s, own.error),
 		     visited && !path && isfinite(own.error));
@@ -338,7 +340,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 		ranges_write(report, tree == report->all ? report->paths[n] : 0, out);
 	row_marks(report, tree, n, path, out);
 	quantiles_write(tree, n, visited, out);
-	spread_write(model, node, out);
+	spread_write(model, threads, out);
 	pm_out_text(out, END_OF_LINE);
 	return 0;
 }

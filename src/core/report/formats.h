@@ -39,8 +39,6 @@ void pm_report_path_write(const struct pm_report_tree *tree, uint32_t n,
  * 0 or -ENOMEM. */
 int pm_report_imbalance(const struct pm_report *report, const struct pm_report_tree *tree,
 			struct pm_out *out);
-/* Returns whether the least and the most of NODE's threads are known. */
-bool pm_report_has_spread(const struct pm_report_node *node);
 /* How the time of TREE is spread over threads, if some path has several. 0 or -ENOMEM. */
 int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out);
 

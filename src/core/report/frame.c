@@ -493,7 +493,7 @@ static void sanity_short(const struct pm_report *report, struct pm_out *out,
 	char mean[PM_CELL], bias[PM_CELL], needed[PM_CELL], batch[PM_CELL];
 	uint64_t said = 0;
 
-	for (uint32_t n = 0; (n = pm_report_tree_next(tree, n));) {
+	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
 		for (uint32_t e = 0; e < report->model->event_count; e++) {
 			struct pm_value value = pm_report_count(tree, n, e, false);
 			struct pm_short s;
@@ -509,7 +509,7 @@ static void sanity_short(const struct pm_report *report, struct pm_out *out,
 			pm_cell_count(batch, s.batch);
 			pm_out_format(out, "%s  short: ", *head);
 			*head = "";
-			pm_out_plain(out, pm_report_name(tree, n), 48);
+			pm_out_plain(out, pm_path_name(tree, n), 48);
 			pm_out_format(out, ": %s ", mean);
 			pm_out_plain(out, report->model->events[e].name, 0);
 			pm_out_format(
@@ -534,7 +534,7 @@ static void sanity_ratios(const struct pm_report *report, struct pm_out *out,
 	const struct pm_report_tree *tree = report->all;
 	uint64_t said = 0;
 
-	for (uint32_t n = 0; (n = pm_report_tree_next(tree, n));) {
+	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
 		for (uint32_t m = 0; m < report->model->metric_count; m++) {
 			struct pm_value value = pm_report_metric(tree, n, m, false);
 			char ratio[PM_CELL];
@@ -545,7 +545,7 @@ static void sanity_ratios(const struct pm_report *report, struct pm_out *out,
 			pm_cell_fixed(ratio, value.value, 2);
 			pm_out_format(out, "%s  implausible: ", *head);
 			*head = "";
-			pm_out_plain(out, pm_report_name(tree, n), 48);
+			pm_out_plain(out, pm_path_name(tree, n), 48);
 			pm_out_text(out, ": ");
 			pm_out_plain(out,
 				     pm_report_metric_heading(&report->model->metrics[m]),

@@ -93,8 +93,8 @@ static void thread_write(const struct losses *losses, uint32_t at, struct pm_out
 
 static void threads_write(struct losses *losses, uint32_t n, struct pm_out *out)
 {
-	const struct pm_report_node *node = &losses->tree->nodes[n];
-	uint32_t most = node->thread_max_at, least = node->thread_min_at;
+	const struct pm_path_threads *threads = pm_path_threads(losses->tree, n);
+	uint32_t most = threads->max_at, least = threads->min_at;
 
 	losses->some_ended |= !most || !least;
 	if (!most && !least)
@@ -149,13 +149,13 @@ static void threads_find(struct losses *losses)
 	const struct pm_snapshot *s = tree->model->snapshot;
 	bool exact = tree->model->exact;
 
-	for (uint32_t n = 0; (n = pm_report_tree_next(tree, n));) {
-		const struct pm_report_node *node = &tree->nodes[n];
-		double most = (double)node->thread_max_ticks, mean;
+	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
+		const struct pm_path_threads *threads = pm_path_threads(tree, n);
+		double most = (double)threads->max, mean;
 
-		if (node->threads < 2 || !pm_report_has_spread(node))
+		if (threads->count < 2 || !pm_path_has_spread(tree, n))
 			continue;
-		mean = (double)node->time_ticks / (double)node->threads;
+		mean = (double)pm_path_times(tree, n)->inclusive / (double)threads->count;
 		loss_add(losses, n, exact ? most : pm_snapshot_ns(s, most),
 			 exact ? mean : pm_snapshot_ns(s, mean));
 	}
@@ -169,11 +169,11 @@ static int ranks_find(struct losses *losses)
 	if (!losses->paths)
 		return -ENOMEM;
 	pm_merge_paths(losses->merge, tree, losses->paths);
-	for (uint32_t n = 0; (n = pm_report_tree_next(tree, n));) {
+	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
 		struct pm_range range = range_of(losses, n);
 
 		/* What overlaps is no work that waits for others. */
-		if (range.counted && !tree->nodes[n].is_overlapping)
+		if (range.counted && !pm_path_is_overlapping(tree, n))
 			loss_add(losses, n, range.max, range.mean);
 	}
 	return 0;

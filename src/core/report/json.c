@@ -314,11 +314,11 @@ static void put_hottest(struct pm_json *j, const struct pm_report_tree *tree)
 	uint32_t last = pm_report_hottest(tree);
 
 	pm_json_begin(j, "hottest_path", "[");
-	for (uint32_t depth = 1; depth <= tree->nodes[last].depth; depth++) {
+	for (uint32_t depth = 1; depth <= pm_path_depth(tree, last); depth++) {
 		uint32_t n = last;
 
-		while (tree->nodes[n].depth > depth)
-			n = tree->nodes[n].parent;
+		while (pm_path_depth(tree, n) > depth)
+			n = pm_path_parent(tree, n);
 		pm_json_number(j, NULL, n);
 	}
 	pm_json_close(j, "]");

@@ -63,8 +63,7 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 		[PM_NOT_SAID] = "not said",
 	};
 	const struct pm_report_event *event = &tree->model->events[e];
-	const struct pm_report_count *count =
-		&tree->counts[(size_t)n * tree->model->column_count + e];
+	struct pm_report_count count = pm_report_sums(tree, n, e, false);
 	struct pm_value in = pm_report_count(tree, n, e, false);
 	struct pm_value ex = pm_report_count(tree, n, e, true);
 	bool open = in.state < PM_NEVER_OPENED, biased;
@@ -79,15 +78,15 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 	pm_json_real(j, "coverage", in.coverage, open);
 	pm_json_real(j, "exclusive_coverage", ex.coverage, open);
 	pm_json_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
-	pm_json_known(j, "lost_ns", count->lost_ns,
+	pm_json_known(j, "lost_ns", count.lost_ns,
 		      !tree->model->exact &&
 			      !(event->first->flags & PERFMON_PROFILE_COUNTER_EXACT));
 	pm_json_real(j, "error", in.error, in.state == PM_COUNTED);
 	pm_json_real(j, "exclusive_error", ex.error, ex.state == PM_COUNTED);
-	pm_json_number(j, "measured", count->measured);
-	pm_json_number(j, "sampled", count->sampled);
-	pm_json_number(j, "threads", count->threads);
-	pm_json_real(j, "squares", count->squares, count->squares > 0);
+	pm_json_number(j, "measured", count.measured);
+	pm_json_number(j, "sampled", count.sampled);
+	pm_json_number(j, "threads", count.threads);
+	pm_json_real(j, "squares", count.squares, count.squares > 0);
 	put_marks(j, "marks", in.marks);
 	put_marks(j, "exclusive_marks", ex.marks);
 	pm_report_is_short(tree, n, e, false, &against);
@@ -116,45 +115,46 @@ static void put_metric(struct pm_json *j, const struct pm_report_tree *tree, uin
 	pm_json_real(j, "exclusive_error", ex.error, ex.state == PM_COUNTED);
 	put_marks(j, "marks", in.marks);
 	put_marks(j, "exclusive_marks", ex.marks);
-	formula = pm_report_metric_of(tree->model, m, pm_report_name(tree, n));
+	formula = pm_report_metric_of(tree->model, m, pm_path_name(tree, n));
 	limit = formula ? pm_report_metric_limit(tree->model, formula) : 0;
 	pm_json_real(j, "limit", limit, limit > 0);
 	pm_json_close(j, "}");
 }
 
-static void put_quality(struct pm_json *j, const struct pm_report_node *node)
+static void put_quality(struct pm_json *j, const struct pm_path_visits *visits)
 {
 	pm_json_begin(j, "quality", "{");
-	pm_json_number(j, "fallback_reads", node->fallback_reads);
-	pm_json_number(j, "retries", node->retries);
-	pm_json_number(j, "migrations", node->migrations);
-	pm_json_number(j, "mismatched_ends", node->mismatched_ends);
-	pm_json_number(j, "dropped_counts", node->dropped_counts);
-	pm_json_number(j, "defects", node->defects);
-	pm_json_number(j, "spilled", node->spilled);
-	pm_json_number(j, "torn", node->torn);
+	pm_json_number(j, "fallback_reads", visits->fallback_reads);
+	pm_json_number(j, "retries", visits->retries);
+	pm_json_number(j, "migrations", visits->migrations);
+	pm_json_number(j, "mismatched_ends", visits->mismatched_ends);
+	pm_json_number(j, "dropped_counts", visits->dropped_counts);
+	pm_json_number(j, "defects", visits->defects);
+	pm_json_number(j, "spilled", visits->spilled);
+	pm_json_number(j, "torn", visits->torn);
 	pm_json_close(j, "}");
 }
 
 /* Without the empty bins at its end; none at all if the times are not KNOWN. */
-static void put_histogram(struct pm_json *j, const struct pm_report_node *node,
+static void put_histogram(struct pm_json *j, const struct pm_path_visits *visits,
 			  bool known)
 {
 	int last = known ? PERFMON_PROFILE_BINS : 0;
 
-	while (last && !node->histogram[last - 1])
+	while (last && !visits->histogram[last - 1])
 		last--;
 	pm_json_begin(j, "histogram", "[");
 	for (int i = 0; i < last; i++) {
-		pm_json_number(j, NULL, node->histogram[i]);
+		pm_json_number(j, NULL, visits->histogram[i]);
 	}
 	pm_json_close(j, "]");
 }
 
 static void put_quantile(struct pm_json *j, const char *key,
-			 const struct pm_report_node *node, double part, bool visited)
+			 const struct pm_report_tree *tree, uint32_t n, double part,
+			 bool visited)
 {
-	double ticks = pm_report_quantile(node, part);
+	double ticks = pm_path_quantile(tree, n, part);
 
 	pm_json_real(j, key, ticks, visited && ticks >= 0);
 }
@@ -172,26 +172,26 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 		     const struct pm_report_tree *tree, uint32_t n)
 {
 	const struct pm_report_model *model = tree->model;
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path_visits *visits = pm_path_visits(tree, n);
+	const struct pm_path_times *times = pm_path_times(tree, n);
+	const struct pm_path_threads *threads = pm_path_threads(tree, n);
 	/* The ticks of an exact profile are counts, which the events have. */
-	bool visited = node->measured > 0 && !model->exact;
-	bool valued = pm_report_has_values(node) && !model->exact;
-	bool threads_known =
-		node->thread_min_ticks <= node->thread_max_ticks && !model->exact;
+	bool visited = visits->measured > 0 && !model->exact;
+	bool valued = pm_path_has_values(tree, n) && !model->exact;
+	bool threads_known = threads->min <= threads->max && !model->exact;
 
 	pm_json_begin_line(j);
 	pm_json_number(j, "id", n);
-	pm_json_number(j, "parent", node->parent);
-	pm_json_string(j, "region", pm_report_name(tree, n));
+	pm_json_number(j, "parent", pm_path_parent(tree, n));
+	pm_json_string(j, "region", pm_path_name(tree, n));
 	/* Another run alone may have visited the path. */
-	pm_json_known(j, "entered", node->entered, node->threads);
-	pm_json_known(j, "visits", node->visits, node->threads);
-	pm_json_known(j, "measured", node->measured, node->threads);
-	pm_json_known(j, "time_ticks", node->time_ticks, valued);
-	pm_json_known(j, "exclusive_ticks",
-		      pm_less(node->time_ticks, node->children_ticks), valued);
+	pm_json_known(j, "entered", visits->entered, threads->count);
+	pm_json_known(j, "visits", visits->ended, threads->count);
+	pm_json_known(j, "measured", visits->measured, threads->count);
+	pm_json_known(j, "time_ticks", times->inclusive, valued);
+	pm_json_known(j, "exclusive_ticks", pm_path_exclusive(tree, n), valued);
 	pm_json_real(j, "time_ns",
-		     pm_snapshot_ns(model->snapshot, (double)node->time_ticks), valued);
+		     pm_snapshot_ns(model->snapshot, (double)times->inclusive), valued);
 	pm_json_real(j, "exclusive_ns",
 		     pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).value),
 		     valued);
@@ -202,25 +202,25 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	pm_json_real(j, "exclusive_error_ns",
 		     pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).error),
 		     valued);
-	pm_json_real(j, "mean_ticks", pm_report_mean(node), visited);
-	pm_json_real(j, "stddev_ticks", pm_report_deviation(node),
-		     visited && node->measured > 1);
-	put_quantile(j, "median_ticks", node, 0.5, visited);
-	put_quantile(j, "p95_ticks", node, 0.95, visited);
-	pm_json_known(j, "min_ticks", node->time_min, visited);
-	pm_json_known(j, "max_ticks", node->time_max, visited);
-	pm_json_real(j, "added_ns", pm_snapshot_ns(model->snapshot, node->added_ticks),
+	pm_json_real(j, "mean_ticks", pm_path_mean(tree, n), visited);
+	pm_json_real(j, "stddev_ticks", pm_path_deviation(tree, n),
+		     visited && visits->measured > 1);
+	put_quantile(j, "median_ticks", tree, n, 0.5, visited);
+	put_quantile(j, "p95_ticks", tree, n, 0.95, visited);
+	pm_json_known(j, "min_ticks", times->min, visited);
+	pm_json_known(j, "max_ticks", times->max, visited);
+	pm_json_real(j, "added_ns", pm_snapshot_ns(model->snapshot, times->added),
 		     visited);
-	pm_json_known(j, "off_cpu_ns", node->off_cpu_ns, !model->exact);
-	pm_json_number(j, "threads", node->threads);
-	pm_json_bool(j, "team", node->is_team);
-	pm_json_bool(j, "overlapping", node->is_overlapping);
-	pm_json_known(j, "thread_min_ticks", node->thread_min_ticks, threads_known);
-	pm_json_known(j, "thread_max_ticks", node->thread_max_ticks, threads_known);
-	put_tid(j, "thread_min_tid", model, node->thread_min_at, threads_known);
-	put_tid(j, "thread_max_tid", model, node->thread_max_at, threads_known);
-	put_quality(j, node);
-	put_histogram(j, node, !model->exact);
+	pm_json_known(j, "off_cpu_ns", times->off_cpu_ns, !model->exact);
+	pm_json_number(j, "threads", threads->count);
+	pm_json_bool(j, "team", pm_path_is_team(tree, n));
+	pm_json_bool(j, "overlapping", pm_path_is_overlapping(tree, n));
+	pm_json_known(j, "thread_min_ticks", threads->min, threads_known);
+	pm_json_known(j, "thread_max_ticks", threads->max, threads_known);
+	put_tid(j, "thread_min_tid", model, threads->min_at, threads_known);
+	put_tid(j, "thread_max_tid", model, threads->max_at, threads_known);
+	put_quality(j, visits);
+	put_histogram(j, visits, !model->exact);
 	put_marks(j, "marks", pm_report_time(tree, n, false).marks);
 	put_marks(j, "exclusive_marks", pm_report_time(tree, n, true).marks);
 	pm_json_begin(j, "counts", "[");
@@ -266,21 +266,21 @@ static void put_step(struct pm_json *j, const struct pm_report_tree *tree, uint3
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path_visits *visits = pm_path_visits(tree, n);
 	struct pm_value value = pm_report_time(tree, n, false);
 	double begin = (double)pm_less(step->begin_ticks, s->header.begin_ticks);
 
 	pm_json_begin_line(j);
 	pm_json_number(j, "first", step->first);
 	pm_json_number(j, "last", step->last);
-	pm_json_number(j, "visits", node->visits);
+	pm_json_number(j, "visits", visits->ended);
 	pm_json_real(j, "begin_ns", pm_snapshot_ns(s, begin), !model->exact);
 	pm_json_real(j, "time_ns", pm_snapshot_ns(s, value.value),
 		     value.state == PM_COUNTED && !model->exact);
 	pm_json_real(j, "longest_ns", pm_snapshot_ns(s, (double)step->longest),
 		     step->longest && !model->exact);
-	pm_json_known(j, "off_cpu_ns", node->off_cpu_ns, !model->exact);
-	pm_json_number(j, "migrations", node->migrations);
+	pm_json_known(j, "off_cpu_ns", pm_path_times(tree, n)->off_cpu_ns, !model->exact);
+	pm_json_number(j, "migrations", visits->migrations);
 	put_marks(j, "marks", value.marks);
 	pm_json_begin(j, "counts", "[");
 	for (uint32_t e = 0; e < model->event_count; e++) {

@@ -20,26 +20,19 @@ static double weight(const struct pm_report_model *model, double ticks)
 }
 
 /* A team: how long the visits lasted, and how much of the team's time in them was in its regions. */
-static void fill_team(const struct pm_report_tree *tree,
-		      const struct pm_report_node *node, struct pm_field *fields)
+static void fill_team(const struct pm_report_tree *tree, uint32_t n,
+		      struct pm_field *fields)
 {
-	double wall = pm_report_mean(node) * (double)node->visits;
+	double wall = pm_path_mean(tree, n) * (double)pm_path_visits(tree, n)->ended;
+	double all = wall * (double)pm_path_threads(tree, n)->count;
+	double ticks = (double)pm_path_times(tree, n)->inclusive;
 
 	/* A team may work on when the visit has ended. */
-	if (!node->is_team || wall <= 0 ||
-	    (double)node->time_ticks > wall * (double)node->threads)
+	if (!pm_path_is_team(tree, n) || wall <= 0 || ticks > all)
 		return;
 	fields[WALL] = (struct pm_field){
 		true, .value = pm_snapshot_ns(tree->model->snapshot, wall)};
-	fields[EFFICIENCY] =
-		(struct pm_field){true, .value = 100 * (double)node->time_ticks /
-						 (wall * (double)node->threads)};
-}
-
-bool pm_report_has_spread(const struct pm_report_node *node)
-{
-	return node->visits && !node->is_overlapping && !node->unmeasured &&
-	       !node->spread_unknown && node->thread_min_ticks <= node->thread_max_ticks;
+	fields[EFFICIENCY] = (struct pm_field){true, .value = 100 * ticks / all};
 }
 
 /* A visit that is open in a thread is not in these times. What threads took that measured
@@ -48,19 +41,20 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 {
 	const struct pm_table *table = argument;
 	const struct pm_report_tree *tree = table->tree;
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path_visits *visits = pm_path_visits(tree, n);
+	const struct pm_path_threads *threads = pm_path_threads(tree, n);
 	const struct pm_report_model *model = tree->model;
-	bool known = node->visits && !node->unmeasured;
-	bool ends_known = pm_report_has_spread(node);
-	double mean = (double)node->time_ticks / (double)node->threads;
-	double most = (double)node->thread_max_ticks;
+	bool known = visits->ended && !visits->unmeasured;
+	bool ends_known = pm_path_has_spread(tree, n);
+	double mean = (double)pm_path_times(tree, n)->inclusive / (double)threads->count;
+	double most = (double)threads->max;
 
-	if (node->threads < 2)
+	if (threads->count < 2)
 		return false;
 	memset(fields, 0, table->count * sizeof(*fields));
-	fields[THREADS] = (struct pm_field){true, .value = (double)node->threads};
+	fields[THREADS] = (struct pm_field){true, .value = (double)threads->count};
 	if (table->count == COLUMNS)
-		fill_team(tree, node, fields);
+		fill_team(tree, n, fields);
 	/* The mean of counts is known when nothing else is. */
 	if (!known || (!ends_known && !model->exact)) {
 		strcpy(fields[MEAN].text, "-");
@@ -69,8 +63,8 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 	fields[MEAN] = (struct pm_field){true, .value = weight(model, mean)};
 	if (!ends_known)
 		return true;
-	fields[LEAST] = (struct pm_field){
-		true, .value = weight(model, (double)node->thread_min_ticks)};
+	fields[LEAST] =
+		(struct pm_field){true, .value = weight(model, (double)threads->min)};
 	fields[MOST] = (struct pm_field){true, .value = weight(model, most)};
 	fields[IMBALANCE] = (struct pm_field){mean > 0, .value = 100 * (most / mean - 1)};
 	return true;
@@ -107,8 +101,9 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 
 	/* A flat tree does not know which threads had which of a region's paths. */
 	for (uint32_t n = 1; n < tree->node_count && !tree->flat; n++) {
-		any |= tree->nodes[n].threads > 1 && !tree->nodes[n].is_overlapping;
-		teams |= tree->nodes[n].is_team;
+		any |= pm_path_threads(tree, n)->count > 1 &&
+		       !pm_path_is_overlapping(tree, n);
+		teams |= pm_path_is_team(tree, n);
 	}
 	if (!any)
 		return 0;
@@ -132,7 +127,7 @@ void pm_report_path_write(const struct pm_report_tree *tree, uint32_t n,
 	for (uint32_t i = 0; i < count; i++) {
 		pm_out_text(out, i ? " > " : "");
 		if (line[i])
-			pm_out_name(out, pm_report_name(tree, line[i]),
+			pm_out_name(out, pm_path_name(tree, line[i]),
 				    out->columns ? 40 : 0, false);
 		else
 			pm_out_text(out, PM_PATH_LEFT);
@@ -142,8 +137,7 @@ void pm_report_path_write(const struct pm_report_tree *tree, uint32_t n,
 void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *out)
 {
 	uint32_t last = pm_report_hottest(tree);
-	const struct pm_report_node *node = &tree->nodes[last];
-	uint64_t own = pm_less(node->time_ticks, node->children_ticks);
+	uint64_t own = pm_path_exclusive(tree, last);
 	char share[PM_CELL];
 
 	/* By region there are no paths, and of one path nothing is the hottest. */
@@ -152,7 +146,8 @@ void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *o
 	pm_out_fold(out, out->columns, strlen("  hottest  "));
 	pm_out_text(out, "\n  hottest  ");
 	pm_report_path_write(tree, last, out);
-	pm_cell_fixed(share, 100 * (double)own / (double)tree->nodes[0].least_ticks, 1);
+	pm_cell_fixed(share, 100 * (double)own / (double)pm_path_times(tree, 0)->least,
+		      1);
 	pm_out_format(out, ", with %s %% of ", share);
 	pm_out_plain(out, pm_report_weight_name(tree->model), 0);
 	pm_out_text(out, " in itself\n");

@@ -99,24 +99,25 @@ static double median_of(struct step *steps, uint32_t count, uint64_t visits)
 /* Fills in the steps of TREE, which has all of STEPS. Returns how many have ended visits. */
 static uint32_t steps_fill(const struct pm_snapshot_steps *steps,
 			   const struct pm_report_tree *tree, struct step *to,
-			   uint64_t *visits)
+			   uint64_t *ended)
 {
 	uint32_t count = 0;
 
-	*visits = 0;
+	*ended = 0;
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		const struct pm_report_node *node = &tree->nodes[n];
+		const struct pm_path_visits *visits = pm_path_visits(tree, n);
 		double longest = (double)steps->step[n - 1].longest;
 
-		if (!node->visits)
+		if (!visits->ended)
 			continue;
 		to[count] = (struct step){
-			.mean = (double)node->time_ticks / (double)node->visits,
-			.visits = node->visits,
+			.mean = (double)pm_path_times(tree, n)->inclusive /
+				(double)visits->ended,
+			.visits = visits->ended,
 			.node = n + 1,
 		};
 		to[count].most = fmax(to[count].mean, tree->model->exact ? 0 : longest);
-		*visits += node->visits;
+		*ended += visits->ended;
 		count++;
 	}
 	return count;
@@ -140,7 +141,7 @@ static int choose(const struct pm_report *report, const struct pm_snapshot_steps
 	for (uint32_t i = 0; i < count && i < SLOW; i++)
 		apart[all[i].node] = all[i].most > SLOW_FROM * *median;
 	for (uint32_t n = 1; n < tree.node_count; n++)
-		apart[n + 1] |= tree.nodes[n].entered != tree.nodes[n].visits;
+		apart[n + 1] |= pm_path_is_open(&tree, n);
 	if (steps->count)
 		apart[2] = true;
 	pm_report_tree_free(&tree);
@@ -207,10 +208,9 @@ static void fill_times(struct shown *shown, uint32_t n, struct pm_field *fields)
 {
 	const struct pm_report_tree *tree = shown->tree;
 	const struct pm_snapshot *s = tree->model->snapshot;
-	const struct pm_report_node *node = &tree->nodes[n];
 	const struct pm_snapshot_step *step = step_at(shown, n);
 	struct pm_value time = pm_report_time(tree, n, false);
-	double mean = time.value / (double)node->visits;
+	double mean = time.value / (double)pm_path_visits(tree, n)->ended;
 	bool longest = has_longest(step);
 
 	field_fill(shown, &fields[MEAN], &time, pm_snapshot_ns(s, mean));
@@ -228,12 +228,12 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 {
 	struct shown *shown = argument;
 	const struct pm_report_model *model = shown->tree->model;
-	const struct pm_report_node *node = &shown->tree->nodes[n];
+	const struct pm_path_visits *visits = pm_path_visits(shown->tree, n);
 	struct pm_field times[FIXED], *field = fields;
 	uint32_t marks = shown->marks, states = shown->states;
 
 	memset(times, 0, sizeof(times));
-	if (node->visits)
+	if (visits->ended)
 		fill_times(shown, n, times);
 	else
 		strcpy(times[OF_MEDIAN].text, "open");
@@ -252,17 +252,17 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		struct pm_value value = pm_report_count(shown->tree, n, e, false);
 
 		*field = (struct pm_field){.known = false};
-		if (node->visits)
+		if (visits->ended)
 			field_fill(shown, field, &value,
 				   value.value * model->events[e].first->scale /
-					   (double)node->visits);
+					   (double)visits->ended);
 	}
 	for (uint32_t i = 0; i < shown->metrics; i++, field++) {
 		uint32_t m = shown->column[shown->events + i];
 		struct pm_value value = pm_report_metric(shown->tree, n, m, false);
 
 		*field = (struct pm_field){.known = false};
-		if (node->visits)
+		if (visits->ended)
 			field_fill(shown, field, &value, value.value);
 	}
 	return true;

@@ -33,12 +33,12 @@ static uint32_t next_row(const struct layout *layout, uint32_t n)
 {
 	const struct pm_report_tree *tree = layout->table->tree;
 
-	n = pm_report_tree_next(tree, n);
+	n = pm_path_next(tree, n);
 	while (n && !layout->table->fill(layout->table->argument, n, layout->fields)) {
 		/* Not what is below it, either. */
-		while (n && !tree->nodes[n].next)
-			n = tree->nodes[n].parent;
-		n = tree->nodes[n].next;
+		while (n && !pm_path_sibling(tree, n))
+			n = pm_path_parent(tree, n);
+		n = pm_path_sibling(tree, n);
 	}
 	return n;
 }

@@ -59,8 +59,8 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 {
 	const struct pm_report_tree *tree = values->tree;
 	const struct pm_snapshot *s = tree->model->snapshot;
-	const struct pm_report_node *node = &tree->nodes[n];
-	double total = (double)tree->nodes[0].least_ticks;
+	const struct pm_path_times *times = pm_path_times(tree, n);
+	double total = (double)pm_path_times(tree, 0)->least;
 
 	for (int own = 0; own < 2; own++) {
 		struct pm_field *field = &fields[own ? OWN : TIME];
@@ -76,8 +76,8 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 			value.state = PM_COUNTED;
 		}
 		/* An open visit has taken what is inside of it, at least. */
-		if (!own && node->least_ticks && node->entered != node->visits) {
-			ticks = (double)node->least_ticks;
+		if (!own && times->least && pm_path_is_open(tree, n)) {
+			ticks = (double)times->least;
 			value.state = PM_COUNTED;
 			value.marks &= ~PM_MARK_SHORT;
 		}
@@ -87,7 +87,8 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 			*field = (struct pm_field){0};
 		/* A time that may be nothing, or twice as much, has no useful share. */
 		field_plain(&fields[own ? OWN_SHARE : TIME_SHARE],
-			    field->known && total > 0 && !node->is_overlapping &&
+			    field->known && total > 0 &&
+				    !pm_path_is_overlapping(tree, n) &&
 				    (!n || !(value.error > ticks)),
 			    100 * ticks / total);
 	}
@@ -104,16 +105,16 @@ static void fill_fixed(struct values *values, uint32_t n, struct pm_field *field
 {
 	const struct pm_report_tree *tree = values->tree;
 	const struct pm_report_model *model = tree->model;
-	const struct pm_report_node *node = &tree->nodes[n];
-	double mean = pm_report_mean(node), deviation = pm_report_deviation(node);
+	const struct pm_path_visits *visits = pm_path_visits(tree, n);
+	double mean = pm_path_mean(tree, n), deviation = pm_path_deviation(tree, n);
 	uint32_t marks = values->marks, states = values->states;
 	struct pm_field all[FIXED];
 
-	field_plain(&all[VISITS], n != 0, (double)node->visits);
-	if (n && node->is_team && !node->entered)
+	field_plain(&all[VISITS], n != 0, (double)visits->ended);
+	if (n && pm_path_is_team(tree, n) && !visits->entered)
 		all[VISITS] = (struct pm_field){.text = "adopted"};
 	/* Another run alone has visited the path. */
-	if (n && !node->threads)
+	if (n && !pm_path_threads(tree, n)->count)
 		all[VISITS] = (struct pm_field){.text = "-"};
 	fill_times(values, n, all);
 	field_plain(&all[MEAN], n && mean >= 0, pm_snapshot_ns(model->snapshot, mean));
@@ -141,23 +142,22 @@ static void least_fill_event(struct values *values, uint32_t e)
 
 	/* Complete: children have higher numbers. */
 	for (uint32_t n = tree->node_count; n-- > 0;) {
-		const struct pm_report_node *node = &tree->nodes[n];
 		struct pm_value value = pm_report_count(tree, n, e, tree->flat);
 		double inside = least[n * events];
 
 		if (value.state != PM_COUNTED)
 			value.value = 0;
-		if (node->entered != node->visits)
+		if (pm_path_is_open(tree, n))
 			value.value = fmax(value.value, inside);
 		most = fmax(most, value.value);
 		least[n * events] = n ? value.value : fmax(most, inside);
 		if (tree->flat)
 			value.value = fmin(value.value, (double)value.sum);
 		if (n && tree->model->events[e].package)
-			least[node->parent * events] =
-				fmax(least[node->parent * events], value.value);
+			least[pm_path_parent(tree, n) * events] = fmax(
+				least[pm_path_parent(tree, n) * events], value.value);
 		else if (n)
-			least[node->parent * events] += value.value;
+			least[pm_path_parent(tree, n) * events] += value.value;
 	}
 }
 
@@ -166,7 +166,7 @@ static int least_fill(struct values *values)
 	const struct pm_report_tree *tree = values->tree;
 	size_t events = tree->model->event_count;
 
-	if (tree->nodes[0].entered == tree->nodes[0].visits || !events)
+	if (pm_path_visits(tree, 0)->entered == pm_path_visits(tree, 0)->ended || !events)
 		return 0;
 	values->least = calloc(tree->node_count * events, sizeof(*values->least));
 	if (!values->least)
@@ -183,7 +183,7 @@ static struct pm_value count_at(const struct values *values, uint32_t n, uint32_
 	struct pm_value value = pm_report_count(tree, n, e, tree->flat);
 	double known = value.state == PM_COUNTED ? value.value : 0, least = 0;
 
-	if (values->least && tree->nodes[n].entered != tree->nodes[n].visits)
+	if (values->least && pm_path_is_open(tree, n))
 		least = values->least[n * tree->model->event_count + e];
 	if (least > known) {
 		value.state = PM_COUNTED;
@@ -199,9 +199,8 @@ static void fill_quantiles(struct values *values, uint32_t n, struct pm_field *f
 	const struct pm_report_tree *tree = values->tree;
 
 	for (int q = 0; q < QUANTILES; q++) {
-		bool several = n && tree->nodes[n].measured >= QUANTILES_VISITS;
-		double ticks =
-			several ? pm_report_quantile(&tree->nodes[n], parts[q]) : -1;
+		bool several = n && pm_path_visits(tree, n)->measured >= QUANTILES_VISITS;
+		double ticks = several ? pm_path_quantile(tree, n, parts[q]) : -1;
 
 		field_plain(&fields[q], ticks >= 0,
 			    pm_snapshot_ns(tree->model->snapshot, ticks));
@@ -239,8 +238,8 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 static bool has_quantiles(const struct pm_report_tree *tree)
 {
 	for (uint32_t n = 1; n < tree->node_count && !tree->model->exact; n++)
-		if (tree->nodes[n].measured >= QUANTILES_VISITS &&
-		    pm_report_quantile(&tree->nodes[n], 0.5) >= 0)
+		if (pm_path_visits(tree, n)->measured >= QUANTILES_VISITS &&
+		    pm_path_quantile(tree, n, 0.5) >= 0)
 			return true;
 	return false;
 }
@@ -319,7 +318,7 @@ out:
 static void left_out_write(const struct pm_report_tree *tree,
 			   const struct pm_report_left_out *left, struct pm_out *out)
 {
-	double total = (double)tree->nodes[0].least_ticks;
+	double total = (double)pm_path_times(tree, 0)->least;
 	char share[PM_CELL];
 
 	if (!left->nodes)

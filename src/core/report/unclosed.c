@@ -26,7 +26,7 @@ static void suggest(const struct pm_report *report,
 	const struct pm_report_tree *tree = report->all;
 
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		const char *name = pm_report_name(tree, n);
+		const char *name = pm_path_name(tree, n);
 
 		if (!strcmp(name, end->name))
 			return;
@@ -70,13 +70,13 @@ static void ends(const struct pm_report *report, uint64_t all, const char **head
  * if the program has ended, those that were open then. */
 static uint64_t unclosed(const struct pm_report *report, uint32_t n, bool *closed)
 {
-	const struct pm_report_node *node = &report->all->nodes[n];
+	const struct pm_path_visits *visits = pm_path_visits(report->all, n);
 	uint64_t open =
-		pm_less(pm_less(node->entered, node->visits), node->mismatched_ends);
+		pm_less(pm_less(visits->entered, visits->ended), visits->mismatched_ends);
 
-	*closed = node->mismatched_ends;
-	if (node->mismatched_ends)
-		return node->mismatched_ends;
+	*closed = visits->mismatched_ends;
+	if (visits->mismatched_ends)
+		return visits->mismatched_ends;
 	/* A sum's writer is the least certain of all. */
 	return report->snapshot->header.state == PERFMON_PROFILE_STATE_ENDED ? open : 0;
 }
@@ -86,7 +86,7 @@ static void begins(const struct pm_report *report, const char **head, struct pm_
 	const struct pm_report_tree *tree = report->all;
 	uint64_t said = 0;
 
-	for (uint32_t n = 0; (n = pm_report_tree_next(tree, n));) {
+	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
 		uint32_t line[PM_PATH_NODES], depth;
 		bool closed;
 		uint64_t visits = unclosed(report, n, &closed);
@@ -96,13 +96,12 @@ static void begins(const struct pm_report *report, const char **head, struct pm_
 		pm_out_format(out, "%s  lost: %llu visit%s without an END: ", *head,
 			      (unsigned long long)visits, visits == 1 ? "" : "s");
 		*head = "";
-		quoted(out, pm_report_name(tree, n));
+		quoted(out, pm_path_name(tree, n));
 		depth = pm_report_path(tree, n, PM_PATH_BYTES, line);
 		for (uint32_t i = 0; i + 1 < depth; i++) {
 			pm_out_text(out, i ? " > " : ", inside ");
 			pm_out_plain(out,
-				     line[i] ? pm_report_name(tree, line[i])
-					     : PM_PATH_LEFT,
+				     line[i] ? pm_path_name(tree, line[i]) : PM_PATH_LEFT,
 				     NAME_WIDTH);
 		}
 		pm_out_text(out, closed ? "; closed by the END of an outer region\n"

@@ -15,8 +15,8 @@ static int paths_number(struct pm_pairs *pairs, const struct pm_report_tree *tre
 	int err = 0;
 
 	for (uint32_t n = 1; !err && n < tree->node_count; n++)
-		err = pm_pairs_get(pairs, tree->nodes[n].parent, tree->nodes[n].region, n,
-				   &number);
+		err = pm_pairs_get(pairs, pm_path_parent(tree, n),
+				   pm_path_region(tree, n), n, &number);
 	return err;
 }
 
@@ -71,20 +71,23 @@ static void paths_compare(struct pm_alike *alike, uint32_t base)
 
 	/* Parents have lower numbers. */
 	for (uint32_t n = 1; n < alike->tree.node_count; n++) {
-		const struct pm_report_node *node = &alike->tree.nodes[n];
 		struct pm_alike_path *path = &alike->paths[n];
-		uint32_t parent = alike->paths[node->parent].partner;
-		uint32_t region = alike->first_model.region_of[base + node->region];
+		uint32_t parent = alike->paths[pm_path_parent(&alike->tree, n)].partner;
+		uint32_t region =
+			alike->first_model
+				.region_of[base + pm_path_region(&alike->tree, n)];
 
-		if (!node->parent || parent)
+		if (!pm_path_parent(&alike->tree, n) || parent)
 			path->partner =
 				pm_pairs_find(&alike->first_paths, parent, region, 0);
 		threads_compare(alike, n);
 		/* Another run may have added a path that the first has not visited. */
-		if (!path->partner || !alike->first.nodes[path->partner].threads)
+		if (!path->partner ||
+		    !pm_path_threads(&alike->first, path->partner)->count)
 			continue;
 		alike->visited[path->partner] = true;
-		path->visits = node->visits != alike->first.nodes[path->partner].visits;
+		path->visits = pm_path_visits(&alike->tree, n)->ended !=
+			       pm_path_visits(&alike->first, path->partner)->ended;
 		reference_compare(alike, n, references);
 	}
 }
@@ -95,18 +98,20 @@ static void inside_spread(struct pm_alike *alike)
 	/* Parents have lower numbers. */
 	for (uint32_t n = alike->tree.node_count - 1; n > 0; n--) {
 		const struct pm_alike_path *path = &alike->paths[n];
-		bool there = path->partner && alike->first.nodes[path->partner].threads;
+		bool there = path->partner &&
+			     pm_path_threads(&alike->first, path->partner)->count;
 
 		if (!there || path->visits || path->reference || path->inside)
-			alike->paths[alike->tree.nodes[n].parent].inside = true;
+			alike->paths[pm_path_parent(&alike->tree, n)].inside = true;
 		if (path->partner && path->inside)
 			alike->inside[path->partner] = true;
 	}
 	for (uint32_t n = alike->first.node_count - 1; n > 0; n--) {
-		bool here = alike->first.nodes[n].threads && !alike->visited[n];
+		bool here =
+			pm_path_threads(&alike->first, n)->count && !alike->visited[n];
 
 		if (here || alike->inside[n])
-			alike->inside[alike->first.nodes[n].parent] = true;
+			alike->inside[pm_path_parent(&alike->first, n)] = true;
 	}
 	/* Both have the root. */
 	for (uint32_t n = 0; n < alike->tree.node_count; n++)

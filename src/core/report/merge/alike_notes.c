@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/report/merge/alike.h"
+#include "core/report/model/path.h"
 
 /* So much of a list stands in a sentence, and so much of a path in a list. */
 #define LIST_MOST 400
@@ -72,12 +73,11 @@ static const char *path_text(const struct pm_report_tree *tree, uint32_t n,
 			     char text[PATH_MOST])
 {
 	static const char between[] = " > ", left_out[] = "...";
-	size_t used =
-		(size_t)snprintf(text, PATH_MOST / 2, "%s", pm_report_name(tree, n));
+	size_t used = (size_t)snprintf(text, PATH_MOST / 2, "%s", pm_path_name(tree, n));
 
 	used = used < PATH_MOST / 2 ? used : PATH_MOST / 2 - 1;
-	while ((n = tree->nodes[n].parent)) {
-		const char *name = pm_report_name(tree, n);
+	while ((n = pm_path_parent(tree, n))) {
+		const char *name = pm_path_name(tree, n);
 		bool fits = used + strlen(name) + sizeof(between) + sizeof(left_out) +
 				    strlen(between) <
 			    PATH_MOST;
@@ -107,9 +107,10 @@ static int tell_differences(const struct pm_alike *alike, struct pm_snapshot *ti
 		if (path->visits)
 			list(&visits, "'%s' %llu instead of %llu",
 			     path_text(&alike->tree, n, text),
-			     (unsigned long long)alike->tree.nodes[n].visits,
-			     (unsigned long long)alike->first.nodes[path->partner]
-				     .visits);
+			     (unsigned long long)pm_path_visits(&alike->tree, n)->ended,
+			     (unsigned long long)pm_path_visits(&alike->first,
+								path->partner)
+				     ->ended);
 		if (path->reference)
 			list(&reference, "'%s' %+.3g %%",
 			     path_text(&alike->tree, n, text), 100 * path->change);
@@ -139,11 +140,11 @@ static int tell_absent(const struct pm_alike *alike, struct pm_snapshot *timed)
 	int err = 0;
 
 	for (uint32_t n = 1; n < alike->first.node_count; n++)
-		if (alike->first.nodes[n].threads && !alike->visited[n])
+		if (pm_path_threads(&alike->first, n)->count && !alike->visited[n])
 			list(&here, "'%s'", path_text(&alike->first, n, text));
 	for (uint32_t n = 1; n < alike->tree.node_count; n++)
 		if (!alike->paths[n].partner ||
-		    !alike->first.nodes[alike->paths[n].partner].threads)
+		    !pm_path_threads(&alike->first, alike->paths[n].partner)->count)
 			list(&there, "'%s'", path_text(&alike->tree, n, text));
 	if (here.count)
 		err = pm_join_tell(

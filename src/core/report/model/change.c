@@ -26,29 +26,31 @@ static void errors_add(double *a, double b)
 
 static void node_subtract(struct pm_report_node *a, const struct pm_report_node *b)
 {
-	bool sampled = a->visits != a->measured, negative = a->visits < b->visits;
-	uint64_t torn = pm_plus(a->torn, b->torn), left_out = a->left_out;
+	bool sampled = a->visits.ended != a->visits.measured,
+	     negative = a->visits.ended < b->visits.ended;
+	uint64_t torn = pm_plus(a->visits.torn, b->visits.torn),
+		 left_out = a->visits.left_out;
 
-	for (int i = 0; i < PM_NODE_VISIT_SUMS; i++)
+	for (size_t i = 0; i < PM_NODE_VISIT_SUMS; i++)
 		take(&a->visit_sums[i], b->visit_sums[i]);
-	negative |= take(&a->time_ticks, b->time_ticks) && !sampled;
+	negative |= take(&a->times.inclusive, b->times.inclusive) && !sampled;
 	errors_add(&a->time_error, b->time_error);
 	errors_add(&a->own_error, b->own_error);
 	take(&a->all_ticks, b->all_ticks);
-	a->spent_ticks = fmax(0, a->spent_ticks - b->spent_ticks);
+	a->times.spent = fmax(0, a->times.spent - b->times.spent);
 	a->passed_ticks = fmax(0, a->passed_ticks - b->passed_ticks);
-	a->added_ticks = fmax(0, a->added_ticks - b->added_ticks);
+	a->times.added = fmax(0, a->times.added - b->times.added);
 	a->outer_ticks = fmax(0, a->outer_ticks - b->outer_ticks);
-	a->children_added_ticks =
-		fmax(0, a->children_added_ticks - b->children_added_ticks);
-	take(&a->children_ticks, b->children_ticks);
-	take(&a->off_cpu_ns, b->off_cpu_ns);
+	a->times.children_added =
+		fmax(0, a->times.children_added - b->times.children_added);
+	take(&a->times.children, b->times.children);
+	take(&a->times.off_cpu_ns, b->times.off_cpu_ns);
 	take(&a->children_off_cpu_ns, b->children_off_cpu_ns);
 	a->time_squares = fmax(0, a->time_squares - b->time_squares);
 	/* A node that was torn at either look may be off by one visit. */
-	a->torn = torn;
-	a->left_out = left_out;
-	a->defects = pm_plus(a->defects, negative);
+	a->visits.torn = torn;
+	a->visits.left_out = left_out;
+	a->visits.defects = pm_plus(a->visits.defects, negative);
 }
 
 static bool count_subtract(struct pm_report_count *a, const struct pm_report_count *b)
@@ -101,8 +103,8 @@ int pm_report_tree_subtract(struct pm_report_tree *change,
 
 			if (events[e] == PM_NO_EVENT)
 				continue;
-			node->defects += count_subtract(&change->counts[to],
-							&before->counts[from]);
+			node->visits.defects += count_subtract(&change->counts[to],
+							       &before->counts[from]);
 			count_subtract(&change->children[to], &before->children[from]);
 		}
 	}
@@ -136,15 +138,16 @@ void pm_report_tree_reduce(struct pm_report_tree *change, struct pm_report_tree 
 	change->total_ticks = 0;
 	for (uint32_t n = 1; n < change->node_count; n++) {
 		struct pm_report_node *c = &change->nodes[n], *s = &sums->nodes[n];
-		uint64_t open = pm_less(s->entered, s->visits);
-		uint64_t open_before =
-			pm_less(s->entered - c->entered, s->visits - c->visits);
+		uint64_t open = pm_less(s->visits.entered, s->visits.ended);
+		uint64_t open_before = pm_less(s->visits.entered - c->visits.entered,
+					       s->visits.ended - c->visits.ended);
 
-		c->entered = pm_plus(c->visits, pm_plus(open, open_before));
-		reduce(&s->children_ticks, &c->children_ticks, c->time_ticks);
-		reduce(&s->children_off_cpu_ns, &c->children_off_cpu_ns, c->off_cpu_ns);
-		change->total_ticks =
-			pm_plus(change->total_ticks, c->time_ticks - c->children_ticks);
+		c->visits.entered = pm_plus(c->visits.ended, pm_plus(open, open_before));
+		reduce(&s->times.children, &c->times.children, c->times.inclusive);
+		reduce(&s->children_off_cpu_ns, &c->children_off_cpu_ns,
+		       c->times.off_cpu_ns);
+		change->total_ticks = pm_plus(change->total_ticks,
+					      c->times.inclusive - c->times.children);
 		for (size_t i = n * events; i < (n + 1) * events; i++) {
 			struct pm_report_count *own = &change->counts[i];
 			struct pm_report_count *below = &change->children[i];

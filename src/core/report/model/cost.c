@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/report/model/tree_node.h"
 #include "core/report/model/value.h"
 
 /* Finds the cost of a visit in counts of an exact profile's first event. */
@@ -66,7 +67,7 @@ static double all_of(const struct pm_report_node *node, double below)
 {
 	double all = (double)node->all_ticks;
 
-	return node->entered != node->visits ? fmax(all, below) : all;
+	return node->visits.entered != node->visits.ended ? fmax(all, below) : all;
 }
 
 int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out)
@@ -85,15 +86,15 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 		const struct pm_report_node *node = &tree->nodes[n];
 		double *sum = &of[node->region];
 
-		out->calls |= node->fallback_reads > 0;
-		*sum += node->spent_ticks;
+		out->calls |= node->visits.fallback_reads > 0;
+		*sum += node->times.spent;
 		passed += node->passed_ticks;
 		if (*sum > of[out->region])
 			out->region = node->region;
 		/* The time around the outermost visits is in no visit. */
 		if (!node->parent && !tree->model->exact)
 			all += (double)node->all_ticks +
-			       fmax(0, node->outer_ticks - node->added_ticks);
+			       fmax(0, node->outer_ticks - node->times.added);
 	}
 	/* Children have higher numbers. */
 	for (uint32_t n = tree->node_count; tree->model->exact && n-- > 1;) {
@@ -102,7 +103,7 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 		below[node->parent] +=
 			all_of(node, below[n]) +
 			(node->parent ? 0
-				      : fmax(0, node->outer_ticks - node->added_ticks));
+				      : fmax(0, node->outer_ticks - node->times.added));
 	}
 	all += below[0];
 	/* A system call does not overlap with anything. */

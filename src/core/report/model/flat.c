@@ -22,25 +22,26 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 		     bool nested)
 {
 	if (!nested) {
-		pm_tree_add(&to->time_ticks, from->time_ticks);
+		pm_tree_add(&to->times.inclusive, from->times.inclusive);
 		pm_tree_add(&to->all_ticks, from->all_ticks);
-		pm_tree_add(&to->least_ticks, from->least_ticks);
-		pm_tree_add(&to->off_cpu_ns, from->off_cpu_ns);
-		to->added_ticks += from->added_ticks;
+		pm_tree_add(&to->times.least, from->times.least);
+		pm_tree_add(&to->times.off_cpu_ns, from->times.off_cpu_ns);
+		to->times.added += from->times.added;
 		to->time_error += from->time_error;
 	}
 	pm_tree_visits_add(to, from);
 	to->own_error += from->own_error;
 	/* Exclusive, until the sums are complete. */
-	pm_tree_add(&to->children_ticks, pm_less(from->time_ticks, from->children_ticks));
+	pm_tree_add(&to->times.children,
+		    pm_less(from->times.inclusive, from->times.children));
 	pm_tree_add(&to->children_off_cpu_ns,
-		    pm_less(from->off_cpu_ns, from->children_off_cpu_ns));
-	to->children_added_ticks +=
-		fmax(0, from->added_ticks - from->children_added_ticks);
+		    pm_less(from->times.off_cpu_ns, from->children_off_cpu_ns));
+	to->times.children_added +=
+		fmax(0, from->times.added - from->times.children_added);
 	to->inside_mismatch |= from->inside_mismatch;
 	to->is_overlapping |= from->is_overlapping;
-	if (from->threads > to->threads)
-		to->threads = from->threads;
+	if (from->threads.count > to->threads.count)
+		to->threads.count = from->threads.count;
 }
 
 static void flat_count_add(struct pm_report_count *to, struct pm_report_count *own,
@@ -97,11 +98,12 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 	for (uint32_t n = 1; !err && n < flat->node_count; n++) {
 		struct pm_report_node *node = &flat->nodes[n];
 
-		node->children_ticks = pm_less(node->time_ticks, node->children_ticks);
+		node->times.children =
+			pm_less(node->times.inclusive, node->times.children);
 		node->children_off_cpu_ns =
-			pm_less(node->off_cpu_ns, node->children_off_cpu_ns);
-		node->children_added_ticks =
-			fmax(0, node->added_ticks - node->children_added_ticks);
+			pm_less(node->times.off_cpu_ns, node->children_off_cpu_ns);
+		node->times.children_added =
+			fmax(0, node->times.added - node->times.children_added);
 		for (size_t e = 0; e < events; e++) {
 			struct pm_report_count *o = &own[n * events + e];
 			const struct pm_report_count *c = &flat->counts[n * events + e];

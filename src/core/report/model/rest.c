@@ -3,6 +3,7 @@
  * regions and, if it is subtracted from these, less the cost of measuring. */
 #include <math.h>
 
+#include "core/report/model/tree_node.h"
 #include "core/report/model/value.h"
 
 /* The place of EVENT among the totals of the newest plan; false: it is not there. */
@@ -44,9 +45,9 @@ struct pm_report_rest pm_report_rest(const struct pm_report_tree *tree, uint32_t
 		struct pm_value own = pm_report_count(tree, n, event, true);
 
 		/* Threads with another plan have counted in no region. */
-		if (count->threads < node->threads)
+		if (count->threads < node->threads.count)
 			return rest;
-		rest.open |= node->entered > node->visits;
+		rest.open |= node->visits.entered > node->visits.ended;
 		sums = pm_plus(sums, own.sum);
 		if (own.state == PM_COUNTED)
 			values += own.value;

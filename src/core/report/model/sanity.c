@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/report/model/tree_node.h"
 #include "core/report/model/value.h"
 
 /*
@@ -64,14 +65,16 @@ bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32
 /* The least cost bounds a time less well: BEGIN and END are fastest in a loop of their own. */
 #define TIME_TOLERANCE 0.1
 
-bool pm_report_is_mostly_cost(const struct pm_report_node *node, bool exclusive)
+bool pm_report_is_mostly_cost(const struct pm_report_tree *tree, uint32_t n,
+			      bool exclusive)
 {
-	double added = node->added_ticks, all = (double)node->all_ticks;
+	const struct pm_report_node *node = &tree->nodes[n];
+	double added = node->times.added, all = (double)node->all_ticks;
 
 	if (exclusive) {
-		added -= node->children_added_ticks;
-		all = (double)pm_less(node->time_ticks, node->children_ticks);
-		if (node->time_ticks < node->all_ticks)
+		added -= node->times.children_added;
+		all = (double)pm_path_exclusive(tree, n);
+		if (node->times.inclusive < node->all_ticks)
 			all += added;
 	}
 	return added > TIME_TOLERANCE * all;

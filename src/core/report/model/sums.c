@@ -30,26 +30,3 @@ struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_
 	return exclusive ? pm_count_less(&tree->counts[at], &tree->children[at])
 			 : tree->counts[at];
 }
-
-double pm_report_mean(const struct pm_report_node *node)
-{
-	double mean;
-
-	if (!node->measured)
-		return -1;
-	mean = (double)node->visit_ticks / (double)node->measured;
-	/* As much of it is measuring as of their sum. */
-	return node->time_ticks < node->all_ticks
-		       ? mean * (double)node->time_ticks / (double)node->all_ticks
-		       : mean;
-}
-
-double pm_report_deviation(const struct pm_report_node *node)
-{
-	double n = (double)node->measured, sum = (double)node->visit_ticks, variance;
-
-	if (node->measured < 2)
-		return -1;
-	variance = (node->time_squares - sum * sum / n) / (n - 1);
-	return isfinite(variance) && variance > 0 ? sqrt(variance) : 0;
-}

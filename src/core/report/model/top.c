@@ -3,18 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/report/model/tree.h"
-
-static uint64_t own_ticks(const struct pm_report_tree *tree, uint32_t n)
-{
-	return pm_less(tree->nodes[n].time_ticks, tree->nodes[n].children_ticks);
-}
+#include "core/report/model/tree_node.h"
 
 /* Orders numbers of nodes by their exclusive time. */
 static int by_own(const void *a, const void *b, void *argument)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint64_t p = own_ticks(argument, x), q = own_ticks(argument, y);
+	uint64_t p = pm_path_exclusive(argument, x), q = pm_path_exclusive(argument, y);
 
 	return p != q ? (p > q ? -1 : 1) : x < y ? -1 : x > y;
 }
@@ -52,7 +47,7 @@ int pm_report_tree_keep_top(struct pm_report_tree *tree, uint32_t most,
 			kept[n] = true;
 	for (uint32_t n = 1; n < tree->node_count; n++) {
 		left->nodes += !kept[n];
-		left->ticks += kept[n] ? 0 : (double)own_ticks(tree, n);
+		left->ticks += kept[n] ? 0 : (double)pm_path_exclusive(tree, n);
 	}
 	unlink_others(tree, kept);
 out:

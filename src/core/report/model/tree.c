@@ -13,14 +13,15 @@
 static void spent_sum(const struct pm_report_model *model, struct pm_report_node *parent,
 		      struct pm_report_node *node)
 {
-	uint64_t less = (uint64_t)fmin(node->added_ticks + 0.5, (double)node->time_ticks);
+	uint64_t less =
+		(uint64_t)fmin(node->times.added + 0.5, (double)node->times.inclusive);
 
-	parent->added_ticks += node->outer_ticks;
+	parent->times.added += node->outer_ticks;
 	parent->outer_ticks += node->outer_ticks;
-	parent->children_added_ticks += node->added_ticks;
-	node->all_ticks = node->time_ticks;
-	if (model->subtract_bias && node->added_ticks >= 1)
-		node->time_ticks = pm_less(node->time_ticks, less);
+	parent->times.children_added += node->times.added;
+	node->all_ticks = node->times.inclusive;
+	if (model->subtract_bias && node->times.added >= 1)
+		node->times.inclusive = pm_less(node->times.inclusive, less);
 }
 
 /*
@@ -36,7 +37,7 @@ static void quantity_sum(struct pm_report_tree *tree, uint32_t n, size_t e)
 
 	if (!count->threads)
 		return;
-	count->measured = count->sampled = node->visits;
+	count->measured = count->sampled = node->visits.ended;
 	/* The largest of values is that of its own visits. */
 	if (!node->parent || count->largest)
 		return;
@@ -51,8 +52,9 @@ static void overlapping_end(struct pm_report_tree *tree, uint32_t n)
 	size_t events = tree->model->column_count;
 	struct pm_report_node *node = &tree->nodes[n];
 
-	node->all_ticks = node->least_ticks = node->children_ticks = node->time_ticks;
-	node->children_off_cpu_ns = node->off_cpu_ns;
+	node->all_ticks = node->times.least = node->times.children =
+		node->times.inclusive;
+	node->children_off_cpu_ns = node->times.off_cpu_ns;
 	for (size_t e = 0; e < events; e++)
 		tree->children[n * events + e] = tree->counts[n * events + e];
 }
@@ -76,18 +78,17 @@ static int children_sum(struct pm_report_tree *tree)
 		/* Complete: children have higher numbers. */
 		spent_sum(tree->model, parent, node);
 		/* An open visit has taken what is inside of it, at least. */
-		node->least_ticks = node->time_ticks;
-		if (node->entered != node->visits &&
-		    node->least_ticks < node->children_least)
-			node->least_ticks = node->children_least;
-		pm_tree_add(&parent->children_least, node->least_ticks);
+		node->times.least = node->times.inclusive;
+		if (node->visits.entered != node->visits.ended &&
+		    node->times.least < node->children_least)
+			node->times.least = node->children_least;
+		pm_tree_add(&parent->children_least, node->times.least);
 		/* The draws are independent. */
 		node->own_error += node->time_error;
 		parent->own_error += node->time_error;
-		pm_tree_add(&parent->children_ticks, node->time_ticks);
-		pm_tree_add(&parent->children_off_cpu_ns, node->off_cpu_ns);
-		pm_tree_add(&tree->total_ticks,
-			    pm_less(node->time_ticks, node->children_ticks));
+		pm_tree_add(&parent->times.children, node->times.inclusive);
+		pm_tree_add(&parent->children_off_cpu_ns, node->times.off_cpu_ns);
+		pm_tree_add(&tree->total_ticks, pm_path_exclusive(tree, n));
 		for (size_t e = 0; e < events; e++) {
 			struct pm_report_count *count = &tree->counts[n * events + e];
 
@@ -122,10 +123,10 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 			continue;
 		/* The defects of these are those of their sum. */
 		pm_tree_visits_add(root, node);
-		pm_tree_add(&root->time_ticks, node->time_ticks);
-		pm_tree_add(&root->least_ticks, node->least_ticks);
+		pm_tree_add(&root->times.inclusive, node->times.inclusive);
+		pm_tree_add(&root->times.least, node->times.least);
 		pm_tree_add(&root->all_ticks, node->all_ticks);
-		pm_tree_add(&root->off_cpu_ns, node->off_cpu_ns);
+		pm_tree_add(&root->times.off_cpu_ns, node->times.off_cpu_ns);
 		root->inside_mismatch |= node->inside_mismatch;
 		root->time_error += node->time_error;
 		for (size_t e = 0; e < events; e++) {
@@ -144,7 +145,7 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 			sum->threads |= count->threads;
 		}
 	}
-	root->threads = of->threads;
+	root->threads.count = of->threads;
 	for (size_t e = 0; e < events; e++) {
 		bool all = true;
 
@@ -153,12 +154,13 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 
 		for (uint32_t n = 1; n < of->node_count; n++)
 			all &= of->nodes[n].parent || tree->model->events[e].joined ||
-			       of->counts[n * events + e].threads >= of->nodes[n].threads;
+			       of->counts[n * events + e].threads >=
+				       of->nodes[n].threads.count;
 		if (tree->counts[e].threads)
-			tree->counts[e].threads = all ? root->threads : 1;
+			tree->counts[e].threads = all ? root->threads.count : 1;
 	}
 	/* Nothing is below it: what is inclusive is all. */
-	root->children_ticks = root->children_off_cpu_ns = 0;
+	root->times.children = root->children_off_cpu_ns = 0;
 	memset(tree->children, 0, events * sizeof(*tree->children));
 }
 
@@ -180,8 +182,8 @@ static void mark_inside_mismatch(struct pm_report_tree *tree)
 
 		node->inside_mismatch =
 			node->parent &&
-			(parent->inside_mismatch || parent->mismatched_ends ||
-			 parent->entered != parent->visits);
+			(parent->inside_mismatch || parent->visits.mismatched_ends ||
+			 parent->visits.entered != parent->visits.ended);
 	}
 }
 
@@ -191,17 +193,17 @@ static int by_time(const void *a, const void *b, void *argument)
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	const struct pm_report_tree *tree = argument;
 	const struct pm_report_node *p = &tree->nodes[x], *q = &tree->nodes[y];
-	uint64_t own_p = pm_less(p->time_ticks, p->children_ticks);
-	uint64_t own_q = pm_less(q->time_ticks, q->children_ticks);
+	uint64_t own_p = pm_path_exclusive(tree, x);
+	uint64_t own_q = pm_path_exclusive(tree, y);
 	int order;
 
 	if (tree->flat && own_p != own_q)
 		return own_p > own_q ? -1 : 1;
-	if (p->least_ticks != q->least_ticks)
-		return p->least_ticks > q->least_ticks ? -1 : 1;
+	if (p->times.least != q->times.least)
+		return p->times.least > q->times.least ? -1 : 1;
 	if (own_p != own_q)
 		return own_p > own_q ? -1 : 1;
-	order = strcmp(pm_report_name(tree, x), pm_report_name(tree, y));
+	order = strcmp(pm_path_name(tree, x), pm_path_name(tree, y));
 	return order ? order : x < y ? -1 : x > y;
 }
 
@@ -385,13 +387,4 @@ void pm_report_tree_free(struct pm_report_tree *tree)
 	free(tree->counts);
 	free(tree->children);
 	memset(tree, 0, sizeof(*tree));
-}
-
-uint32_t pm_report_tree_next(const struct pm_report_tree *tree, uint32_t node)
-{
-	if (tree->nodes[node].first_child)
-		return tree->nodes[node].first_child;
-	while (node && !tree->nodes[node].next)
-		node = tree->nodes[node].parent;
-	return tree->nodes[node].next;
 }

@@ -28,67 +28,13 @@ struct pm_report_count {
 	bool at_most;	/* of a package: parts of the sum may be of the same time */
 };
 
-#define PM_NODE_VISIT_SUMS (14 + PERFMON_PROFILE_BINS)
-
-/* A path. Other rooms read nodes; this one alone changes them. */
-struct pm_report_node {
-	uint32_t parent;
-	uint32_t region;
-	uint32_t depth;
-	uint32_t first_child; /* in order of inclusive time, flat of exclusive; 0: none */
-	uint32_t next;	      /* sibling; 0: none */
-	/* below a visit that did not end by its END, with ENDs unmatched */
-	bool inside_mismatch;
-	bool is_team;	     /* threads have adopted the path */
-	bool is_overlapping; /* its visits overlap others: no value is exclusive, or in a sum */
-	bool spread_unknown; /* the extremes over threads are not known of some threads */
-	/* Sums over visits: those of several threads, or paths, are added up. */
-	union {
-		struct {
-			/* ended; all else is scaled to these where a stride was on */
-			uint64_t visits;
-			uint64_t entered;
-			uint64_t
-				measured; /* of visits; visit_ticks and the squares are of these */
-			uint64_t
-				unmeasured; /* visits in threads that measured none of theirs */
-			uint64_t visit_ticks; /* sum over visits, for the mean */
-			uint64_t fallback_reads, retries, migrations, mismatched_ends,
-				dropped_counts, defects, spilled;
-			uint64_t torn;	   /* nodes */
-			uint64_t left_out; /* likewise: has its first visits alone */
-			uint64_t histogram[PERFMON_PROFILE_BINS];
-		};
-		uint64_t visit_sums[PM_NODE_VISIT_SUMS];
-	};
-	double time_squares;
-	uint64_t time_min, time_max;
-	uint64_t threads; /* that have this path */
-	/* The last of them that was counted, by its address; and how many it stands for. */
-	uint64_t last_thread, last_threads;
-	uint64_t thread_min_ticks, thread_max_ticks;
-	/* Which threads these are, by their place in the snapshot and 1; 0: not known. */
-	uint32_t thread_min_at, thread_max_at;
-	uint64_t time_ticks; /* inclusive; in a flat tree without recursion's repeats */
-	uint64_t children_ticks;
-	uint64_t least_ticks; /* as time_ticks, with visits that are open: at least */
-	uint64_t children_least;
-	uint64_t all_ticks;  /* time_ticks before measuring was taken out of it */
-	double spent_ticks;  /* on measuring its own visits, in them and around them */
-	double passed_ticks; /* of these, on visits that a stride passed over */
-	double added_ticks;  /* by measuring, to its inclusive time: at least */
-	double outer_ticks;  /* and to what is around it */
-	double children_added_ticks;
-	uint64_t off_cpu_ns, children_off_cpu_ns;
-	double time_error, own_error; /* squares, of inclusive and exclusive ticks */
-};
-
+struct pm_report_node;
 struct pm_report_tree {
 	const struct pm_report_model *model;
 	bool flat;
 	bool is_part;	     /* of some of the snapshot's threads */
 	uint32_t node_count; /* nodes[0], the root, included: the sum of all, no region */
-	struct pm_report_node *nodes;	  /* parents before children */
+	struct pm_report_node *nodes;	  /* parents before children; path.h reads them */
 	struct pm_report_count *counts;	  /* node_count times the model's column_count */
 	struct pm_report_count *children; /* likewise: sums over each node's children */
 	uint64_t total_ticks;		  /* exclusive times of all nodes */
@@ -154,9 +100,6 @@ int pm_report_tree_keep_top(struct pm_report_tree *tree, uint32_t most,
 			    struct pm_report_left_out *left);
 void pm_report_tree_free(struct pm_report_tree *tree);
 
-/* Returns the node that follows NODE from the top down, 0 at the end; begin with 0. */
-uint32_t pm_report_tree_next(const struct pm_report_tree *tree, uint32_t node);
-
 /* Returns the end of TREE's hottest path: the node with the most exclusive time. The path's
  * other nodes are its parents. 0: no node has any time. */
 uint32_t pm_report_hottest(const struct pm_report_tree *tree);
@@ -164,31 +107,9 @@ uint32_t pm_report_hottest(const struct pm_report_tree *tree);
 /* Returns the sums of EVENT in NODE, exclusive if EXCLUSIVE. */
 struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_t node,
 				      uint32_t event, bool exclusive);
-/* Return the mean and the standard deviation of a visit's time, in ticks; negative if there is
- * none. */
-double pm_report_mean(const struct pm_report_node *node);
-double pm_report_deviation(const struct pm_report_node *node);
-/* Returns the ticks that PART of the measured visits, 0 to 1, took at most: an estimate from the
- * histogram, off by less than a factor of 2. Negative if there is none. Measuring is not taken out
- * of it, as it is not out of the minimum and the maximum. */
-double pm_report_quantile(const struct pm_report_node *node, double part);
-
 /* Returns by how much the total of ALL visits may be off, if MEASURED of them have this sum and
  * these sums of squares and cubes. */
 double pm_report_error(double sum, double squares, double cubes, double measured,
 		       double all);
-
-/* Returns whether NODE has times and counts: of visits, or of those of threads that adopted it. */
-static inline bool pm_report_has_values(const struct pm_report_node *node)
-{
-	/* Without a visit it may have parts of those that were suspended. */
-	return node->measured > 0 || node->time_ticks;
-}
-
-/* Returns the name of NODE's region. */
-static inline const char *pm_report_name(const struct pm_report_tree *tree, uint32_t node)
-{
-	return tree->model->snapshot->regions[tree->nodes[node].region];
-}
 
 #endif

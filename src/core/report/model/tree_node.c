@@ -35,7 +35,7 @@ static void node_begin(struct pm_report_tree *tree, uint32_t parent, uint32_t re
 	node->parent = parent;
 	node->region = region;
 	node->depth = number ? tree->nodes[parent].depth + 1 : 0;
-	node->time_min = node->thread_min_ticks = UINT64_MAX;
+	node->times.min = node->threads.min = UINT64_MAX;
 	memset(tree->counts + (size_t)number * tree->model->column_count, 0,
 	       tree->model->column_count * sizeof(*tree->counts));
 }
@@ -82,25 +82,24 @@ static void widen(uint64_t *min, uint64_t *max, uint64_t low, uint64_t high)
 		*max = high;
 }
 
-_Static_assert(offsetof(struct pm_report_node, histogram[PERFMON_PROFILE_BINS]) ==
-		       offsetof(struct pm_report_node, visit_sums[PM_NODE_VISIT_SUMS]),
+_Static_assert(sizeof(struct pm_path_visits) ==
+		       sizeof(((struct pm_report_node *)0)->visit_sums),
 	       "all sums are added up");
 
 void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *from)
 {
-	for (int i = 0; i < PM_NODE_VISIT_SUMS; i++)
+	for (size_t i = 0; i < PM_NODE_VISIT_SUMS; i++)
 		pm_tree_add(&to->visit_sums[i], from->visit_sums[i]);
 	to->time_squares += from->time_squares;
-	to->spent_ticks += from->spent_ticks;
+	to->times.spent += from->times.spent;
 	to->passed_ticks += from->passed_ticks;
-	widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
-	if (from->thread_min_ticks < to->thread_min_ticks)
-		to->thread_min_at = from->thread_min_at;
-	if (from->thread_max_ticks > to->thread_max_ticks)
-		to->thread_max_at = from->thread_max_at;
-	widen(&to->thread_min_ticks, &to->thread_max_ticks, from->thread_min_ticks,
-	      from->thread_max_ticks);
-	to->spread_unknown |= from->spread_unknown;
+	widen(&to->times.min, &to->times.max, from->times.min, from->times.max);
+	if (from->threads.min < to->threads.min)
+		to->threads.min_at = from->threads.min_at;
+	if (from->threads.max > to->threads.max)
+		to->threads.max_at = from->threads.max_at;
+	widen(&to->threads.min, &to->threads.max, from->threads.min, from->threads.max);
+	to->threads.is_unknown |= from->threads.is_unknown;
 }
 
 void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count *from)

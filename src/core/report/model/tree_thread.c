@@ -172,7 +172,7 @@ static uint64_t threads_of(struct pm_report_node *to,
 		to->last_threads = own;
 		return own;
 	}
-	to->spread_unknown = true;
+	to->threads.is_unknown = true;
 	left = pm_less(pm_snapshot_threads(thread), to->last_threads);
 	own = own < left ? own : left;
 	to->last_threads += own;
@@ -186,7 +186,7 @@ static void add_outer(const struct pm_tree_place *place, double inside, double a
 	place->node->outer_ticks += place->below_adopted ? inside : around;
 	if (!place->around)
 		return;
-	place->around->added_ticks += around - inside;
+	place->around->times.added += around - inside;
 	place->around->outer_ticks += around - inside;
 }
 
@@ -200,53 +200,59 @@ static void node_add(const struct pm_report_model *model,
 	struct weight weight = weight_of_node(model, thread, from, &share);
 	uint64_t ticks = scaled(weight.ticks, share.weight);
 	struct pm_report_node visits = {
-		.visits = share.all,
-		.measured = share.measured,
-		.entered = from->entered,
-		.visit_ticks = is_adopted(from) ? 0 : scaled(weight.ticks, share.even),
+		.visits =
+			{
+				.ended = share.all,
+				.measured = share.measured,
+				.entered = from->entered,
+				.ticks = is_adopted(from)
+						 ? 0
+						 : scaled(weight.ticks, share.even),
+				.fallback_reads = from->fallback_reads,
+				.retries = from->retries,
+				.migrations = from->migrations,
+				.mismatched_ends = from->mismatched_ends,
+				.dropped_counts = from->dropped_counts,
+				.defects = from->defects,
+				.spilled = from->spilled,
+				.torn = (from->flags & PM_SNAPSHOT_TORN) != 0,
+				.left_out = (from->flags &
+					     PERFMON_PROFILE_NODE_LEFT_OUT) != 0,
+			},
+		.times.min = share.measured ? from->time_min : UINT64_MAX,
+		.times.max = share.measured ? from->time_max : 0,
+		.threads.min = UINT64_MAX,
 		.time_squares = weight.squares * share.even,
-		.time_min = share.measured ? from->time_min : UINT64_MAX,
-		.time_max = share.measured ? from->time_max : 0,
-		.thread_min_ticks = UINT64_MAX,
-		.fallback_reads = from->fallback_reads,
-		.retries = from->retries,
-		.migrations = from->migrations,
-		.mismatched_ends = from->mismatched_ends,
-		.dropped_counts = from->dropped_counts,
-		.defects = from->defects,
-		.spilled = from->spilled,
-		.torn = (from->flags & PM_SNAPSHOT_TORN) != 0,
-		.left_out = (from->flags & PERFMON_PROFILE_NODE_LEFT_OUT) != 0,
 	};
 
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
-		visits.histogram[i] = from->histogram[i];
+		visits.visits.histogram[i] = from->histogram[i];
 	if (weight.cost) {
 		struct spent spent =
 			spent_of(weight.cost, share.measured, from->fallback_reads,
 				 pm_less(share.all, share.measured));
 
-		to->added_ticks += spent.inside * share.each;
+		to->times.added += spent.inside * share.each;
 		add_outer(place, spent.inside * share.each, spent.around);
-		visits.spent_ticks = spent.around;
+		visits.times.spent = spent.around;
 		visits.passed_ticks = spent.passed;
 	}
 	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
-		visits.thread_min_ticks = scaled(from->thread_min_ticks, share.weight);
-		visits.thread_max_ticks = scaled(from->thread_max_ticks, share.weight);
+		visits.threads.min = scaled(from->thread_min_ticks, share.weight);
+		visits.threads.max = scaled(from->thread_max_ticks, share.weight);
 		if (model->exact) {
 			/* Counts have no extremes, but those of one thread are its own. */
-			visits.spread_unknown = from->threads > 1;
-			visits.thread_min_ticks = visits.thread_max_ticks = ticks;
+			visits.threads.is_unknown = from->threads > 1;
+			visits.threads.min = visits.threads.max = ticks;
 		}
 	} else if (share.measured || !share.all) {
-		visits.thread_min_ticks = visits.thread_max_ticks = ticks;
-		visits.thread_min_at = visits.thread_max_at =
+		visits.threads.min = visits.threads.max = ticks;
+		visits.threads.min_at = visits.threads.max_at =
 			number_in(model->snapshot, thread);
 	}
 	if (!share.measured && share.all) {
 		/* It is in the values of what is around it, and how much is unknown. */
-		visits.unmeasured = share.all;
+		visits.visits.unmeasured = share.all;
 		to->time_error = INFINITY;
 	} else if (from->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
 		   (share.stride && is_adopted(from))) {
@@ -259,9 +265,9 @@ static void node_add(const struct pm_report_model *model,
 	to->is_team |= is_adopted(from);
 	to->is_overlapping |= pm_node_is_overlapping(from);
 	pm_tree_visits_add(to, &visits);
-	pm_tree_add(&to->threads, place->threads);
-	pm_tree_add(&to->time_ticks, ticks);
-	pm_tree_add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
+	pm_tree_add(&to->threads.count, place->threads);
+	pm_tree_add(&to->times.inclusive, ticks);
+	pm_tree_add(&to->times.off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
 }
 
 /* The counted visits of a node in one thread, with the times that they stand for. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/packages/packages.h"
+#include "core/report/model/tree_node.h"
 
 /* The times of a counter on the hardware and of its thread on the CPU come from two clocks. A
  * share of less than what these may be apart is none. */
@@ -14,27 +15,30 @@
 
 static uint32_t node_marks(const struct pm_report_node *node)
 {
-	return (node->entered != node->visits ? PM_MARK_IN_FLIGHT : 0) |
-	       (node->torn ? PM_MARK_TORN : 0) | (node->left_out ? PM_MARK_LEFT_OUT : 0) |
-	       (node->mismatched_ends || node->inside_mismatch ? PM_MARK_MISMATCHED : 0) |
-	       (node->unmeasured ? PM_MARK_DROPPED : 0);
+	return (node->visits.entered != node->visits.ended ? PM_MARK_IN_FLIGHT : 0) |
+	       (node->visits.torn ? PM_MARK_TORN : 0) |
+	       (node->visits.left_out ? PM_MARK_LEFT_OUT : 0) |
+	       (node->visits.mismatched_ends || node->inside_mismatch ? PM_MARK_MISMATCHED
+								      : 0) |
+	       (node->visits.unmeasured ? PM_MARK_DROPPED : 0);
 }
 
 struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
 			       bool exclusive)
 {
 	const struct pm_report_node *n = &tree->nodes[node];
-	struct pm_value v = {.state = PM_COUNTED, .coverage = 1, .threads = n->threads};
+	struct pm_value v = {
+		.state = PM_COUNTED, .coverage = 1, .threads = n->threads.count};
 
 	v.marks = node_marks(n);
-	v.sum = exclusive ? pm_less(n->time_ticks, n->children_ticks) : n->time_ticks;
+	v.sum = exclusive ? pm_path_exclusive(tree, node) : n->times.inclusive;
 	v.value = (double)v.sum;
 	v.error = sqrt(exclusive ? n->own_error : n->time_error);
 	if (v.error > 0)
 		v.marks |= PM_MARK_SAMPLED;
-	if (pm_report_is_mostly_cost(n, exclusive))
+	if (pm_report_is_mostly_cost(tree, node, exclusive))
 		v.marks |= PM_MARK_SHORT;
-	if (!pm_report_has_values(n))
+	if (!pm_path_has_values(tree, node))
 		v.state = PM_NOT_COUNTED;
 	return v;
 }
@@ -58,12 +62,12 @@ static uint32_t visit_marks(const struct pm_report_tree *tree,
 			    const struct pm_report_node *n,
 			    const struct pm_report_event *event, uint64_t threads)
 {
-	return (threads < n->threads ? PM_MARK_THREADS : 0) |
-	       (n->retries ? PM_MARK_RETRIED : 0) |
-	       (n->fallback_reads && event->user_read ? PM_MARK_FALLBACK : 0) |
-	       (n->dropped_counts ? PM_MARK_DROPPED : 0) |
-	       (n->defects ? PM_MARK_DEFECT : 0) |
-	       (n->migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0);
+	return (threads < n->threads.count ? PM_MARK_THREADS : 0) |
+	       (n->visits.retries ? PM_MARK_RETRIED : 0) |
+	       (n->visits.fallback_reads && event->user_read ? PM_MARK_FALLBACK : 0) |
+	       (n->visits.dropped_counts ? PM_MARK_DROPPED : 0) |
+	       (n->visits.defects ? PM_MARK_DEFECT : 0) |
+	       (n->visits.migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0);
 }
 
 /* What is said of how threads read their own counters. */
@@ -77,7 +81,9 @@ static uint32_t visit_marks(const struct pm_report_tree *tree,
 static bool is_coarse(const struct pm_report_tree *tree, uint32_t node)
 {
 	const struct pm_report_node *n = &tree->nodes[node];
-	double mean = n->measured ? (double)n->visit_ticks / (double)n->measured : 0;
+	double mean = n->visits.measured
+			      ? (double)n->visits.ticks / (double)n->visits.measured
+			      : 0;
 
 	return pm_snapshot_ns(tree->model->snapshot, mean) <
 	       (double)STEPS * PM_PACKAGES_ENERGY_NS;
@@ -96,11 +102,11 @@ static struct pm_value package_value(const struct pm_report_tree *tree, uint32_t
 	struct pm_report_count c = pm_report_sums(tree, node, event, exclusive);
 	struct pm_report_count all = pm_report_sums(tree, node, event, false);
 
-	v.marks =
-		(e->joined ? c.marks & ~OF_THREADS
-			   : node_marks(n) | (n->dropped_counts ? PM_MARK_DROPPED : 0)) |
-		(e->is_energy && is_coarse(tree, node) ? PM_MARK_COARSE : 0) |
-		(all.at_most ? PM_MARK_AT_MOST : 0);
+	v.marks = (e->joined ? c.marks & ~OF_THREADS
+			     : node_marks(n) |
+				       (n->visits.dropped_counts ? PM_MARK_DROPPED : 0)) |
+		  (e->is_energy && is_coarse(tree, node) ? PM_MARK_COARSE : 0) |
+		  (all.at_most ? PM_MARK_AT_MOST : 0);
 	v.coverage = c.time_ns > 0 ? fmin(1, c.running_ns / c.time_ns) : 1;
 	if (tree->is_part || n->is_overlapping ||
 	    (exclusive && tree->threads > 1 && c.time_ns < all.time_ns)) {
@@ -141,7 +147,7 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 	}
 	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
 	if ((!c.measured &&
-	     !(c.sum && (e->joined ? c.time_ns > 0 : n->time_ticks > 0))) ||
+	     !(c.sum && (e->joined ? c.time_ns > 0 : n->times.inclusive > 0))) ||
 	    (!c.sum && (e->kernel_only || v.coverage < CLOCKS_APART))) {
 		v.state = PM_NOT_COUNTED;
 		return v;
@@ -189,7 +195,7 @@ static double plain_input(const struct pm_report_tree *tree, uint32_t node, uint
 		return (double)(base != PM_NO_EVENT
 					? pm_report_sums(tree, node, base, exclusive)
 						  .threads
-					: n->threads);
+					: n->threads.count);
 	if (base != PM_NO_EVENT) {
 		c = pm_report_sums(tree, node, base, exclusive);
 		return kind == PM_METRIC_TIME	  ? c.time_ns
@@ -197,11 +203,12 @@ static double plain_input(const struct pm_report_tree *tree, uint32_t node, uint
 						  : (double)c.measured;
 	}
 	if (kind == PM_METRIC_VISITS)
-		return (double)n->visits;
+		return (double)n->visits.ended;
 	time = pm_snapshot_ns(tree->model->snapshot,
 			      pm_report_time(tree, node, exclusive).value);
-	off_cpu = (double)(exclusive ? pm_less(n->off_cpu_ns, n->children_off_cpu_ns)
-				     : n->off_cpu_ns);
+	off_cpu =
+		(double)(exclusive ? pm_less(n->times.off_cpu_ns, n->children_off_cpu_ns)
+				   : n->times.off_cpu_ns);
 	return kind == PM_METRIC_TIME ? time : fmax(0, time - off_cpu);
 }
 
@@ -268,7 +275,7 @@ struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t nod
 				 uint32_t metric, bool exclusive)
 {
 	const struct pm_report_metric *m =
-		pm_report_metric_of(tree->model, metric, pm_report_name(tree, node));
+		pm_report_metric_of(tree->model, metric, pm_path_name(tree, node));
 	double values[PM_METRIC_INPUTS], limit;
 	struct pm_value v = {.state = PM_NOT_SAID};
 

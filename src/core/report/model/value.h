@@ -6,7 +6,7 @@
 #ifndef PM_REPORT_VALUE_H
 #define PM_REPORT_VALUE_H
 
-#include "core/report/model/tree.h"
+#include "core/report/model/path.h"
 
 enum pm_state {
 	PM_COUNTED,
@@ -84,7 +84,8 @@ struct pm_short {
 bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32_t event,
 			bool exclusive, struct pm_short *out);
 /* Returns true if measuring is a tenth or more of NODE's time. */
-bool pm_report_is_mostly_cost(const struct pm_report_node *node, bool exclusive);
+bool pm_report_is_mostly_cost(const struct pm_report_tree *tree, uint32_t node,
+			      bool exclusive);
 /* Returns the most that the formula METRIC can come to on this machine; 0: it is not known. */
 double pm_report_metric_limit(const struct pm_report_model *model,
 			      const struct pm_report_metric *metric);

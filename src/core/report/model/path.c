@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What other rooms read of a tree's nodes. */
+#include "core/report/model/path.h"
+
+#include <math.h>
+
+#include "core/report/model/tree_node.h"
+
+const char *pm_path_name(const struct pm_report_tree *tree, uint32_t path)
+{
+	return tree->model->snapshot->regions[tree->nodes[path].region];
+}
+
+uint32_t pm_path_region(const struct pm_report_tree *tree, uint32_t path)
+{
+	return tree->nodes[path].region;
+}
+
+uint32_t pm_path_depth(const struct pm_report_tree *tree, uint32_t path)
+{
+	return tree->nodes[path].depth;
+}
+
+uint32_t pm_path_parent(const struct pm_report_tree *tree, uint32_t path)
+{
+	return tree->nodes[path].parent;
+}
+
+uint32_t pm_path_child(const struct pm_report_tree *tree, uint32_t path)
+{
+	return tree->nodes[path].first_child;
+}
+
+uint32_t pm_path_sibling(const struct pm_report_tree *tree, uint32_t path)
+{
+	return tree->nodes[path].next;
+}
+
+uint32_t pm_path_after(const struct pm_report_tree *tree, uint32_t path)
+{
+	while (path && !tree->nodes[path].next)
+		path = tree->nodes[path].parent;
+	return tree->nodes[path].next;
+}
+
+uint32_t pm_path_next(const struct pm_report_tree *tree, uint32_t path)
+{
+	return tree->nodes[path].first_child ?: pm_path_after(tree, path);
+}
+
+bool pm_path_is_team(const struct pm_report_tree *tree, uint32_t path)
+{
+	return tree->nodes[path].is_team;
+}
+
+bool pm_path_is_overlapping(const struct pm_report_tree *tree, uint32_t path)
+{
+	return tree->nodes[path].is_overlapping;
+}
+
+bool pm_path_is_open(const struct pm_report_tree *tree, uint32_t path)
+{
+	return tree->nodes[path].visits.entered != tree->nodes[path].visits.ended;
+}
+
+bool pm_path_has_values(const struct pm_report_tree *tree, uint32_t path)
+{
+	/* Without a visit it may have parts of those that were suspended. */
+	return tree->nodes[path].visits.measured > 0 || tree->nodes[path].times.inclusive;
+}
+
+const struct pm_path_visits *pm_path_visits(const struct pm_report_tree *tree,
+					    uint32_t path)
+{
+	return &tree->nodes[path].visits;
+}
+
+const struct pm_path_times *pm_path_times(const struct pm_report_tree *tree,
+					  uint32_t path)
+{
+	return &tree->nodes[path].times;
+}
+
+uint64_t pm_path_exclusive(const struct pm_report_tree *tree, uint32_t path)
+{
+	return pm_less(tree->nodes[path].times.inclusive,
+		       tree->nodes[path].times.children);
+}
+
+const struct pm_path_threads *pm_path_threads(const struct pm_report_tree *tree,
+					      uint32_t path)
+{
+	return &tree->nodes[path].threads;
+}
+
+bool pm_path_has_spread(const struct pm_report_tree *tree, uint32_t path)
+{
+	const struct pm_report_node *node = &tree->nodes[path];
+
+	return node->visits.ended && !node->is_overlapping && !node->visits.unmeasured &&
+	       !node->threads.is_unknown && node->threads.min <= node->threads.max;
+}
+
+double pm_path_mean(const struct pm_report_tree *tree, uint32_t path)
+{
+	const struct pm_report_node *node = &tree->nodes[path];
+	double mean;
+
+	if (!node->visits.measured)
+		return -1;
+	mean = (double)node->visits.ticks / (double)node->visits.measured;
+	/* As much of it is measuring as of their sum. */
+	return node->times.inclusive < node->all_ticks
+		       ? mean * (double)node->times.inclusive / (double)node->all_ticks
+		       : mean;
+}
+
+double pm_path_deviation(const struct pm_report_tree *tree, uint32_t path)
+{
+	const struct pm_report_node *node = &tree->nodes[path];
+	double n = (double)node->visits.measured, sum = (double)node->visits.ticks,
+	       variance;
+
+	if (node->visits.measured < 2)
+		return -1;
+	variance = (node->time_squares - sum * sum / n) / (n - 1);
+	return isfinite(variance) && variance > 0 ? sqrt(variance) : 0;
+}

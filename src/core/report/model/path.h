@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A path of a report's tree, by the number of its node: where it stands, and the sums of its
+ * visits, times and threads. Path 0 is the root: the sum of all, without a region. value.h
+ * makes the numbers of a report from them.
+ */
+#ifndef PM_REPORT_PATH_H
+#define PM_REPORT_PATH_H
+
+#include "core/report/model/tree.h"
+
+const char *pm_path_name(const struct pm_report_tree *tree, uint32_t path);
+uint32_t pm_path_region(const struct pm_report_tree *tree, uint32_t path);
+uint32_t pm_path_depth(const struct pm_report_tree *tree, uint32_t path);
+uint32_t pm_path_parent(const struct pm_report_tree *tree, uint32_t path);
+/* Return the first of the paths below PATH, and the one beside PATH that follows it, in order of
+ * inclusive time, in a flat tree of exclusive time. 0: none. */
+uint32_t pm_path_child(const struct pm_report_tree *tree, uint32_t path);
+uint32_t pm_path_sibling(const struct pm_report_tree *tree, uint32_t path);
+/* Return the path that follows PATH from the top down, 0 at the end; begin with 0. The second
+ * leaves out what is below PATH. */
+uint32_t pm_path_next(const struct pm_report_tree *tree, uint32_t path);
+uint32_t pm_path_after(const struct pm_report_tree *tree, uint32_t path);
+
+/* Returns true if threads have adopted PATH. */
+bool pm_path_is_team(const struct pm_report_tree *tree, uint32_t path);
+/* Returns true if PATH's visits overlap others: no value is exclusive, or in a sum. */
+bool pm_path_is_overlapping(const struct pm_report_tree *tree, uint32_t path);
+/* Returns true if some visits have not ended. */
+bool pm_path_is_open(const struct pm_report_tree *tree, uint32_t path);
+/* Returns true if PATH has times and counts: of visits, or of those of threads that adopted it. */
+bool pm_path_has_values(const struct pm_report_tree *tree, uint32_t path);
+
+/* Sums over visits: those of several threads, or paths, are added up. */
+struct pm_path_visits {
+	uint64_t ended; /* all else is scaled to these where a stride was on */
+	uint64_t entered;
+	uint64_t measured;   /* of those that ended; the ticks are of these */
+	uint64_t unmeasured; /* in threads that measured none of theirs */
+	uint64_t ticks;	     /* for the mean */
+	uint64_t fallback_reads, retries, migrations, mismatched_ends, dropped_counts,
+		defects, spilled;
+	uint64_t torn;	   /* nodes */
+	uint64_t left_out; /* likewise: has its first visits alone */
+	uint64_t histogram[PERFMON_PROFILE_BINS];
+};
+const struct pm_path_visits *pm_path_visits(const struct pm_report_tree *tree,
+					    uint32_t path);
+
+/* Times in ticks: in an exact profile counts of its first event. */
+struct pm_path_times {
+	uint64_t inclusive; /* in a flat tree without recursion's repeats */
+	uint64_t children;
+	uint64_t least;	   /* as inclusive, with visits that are open: at least */
+	uint64_t min, max; /* of a measured visit; min > max: not known */
+	uint64_t off_cpu_ns;
+	double spent; /* on measuring its own visits, in them and around them */
+	double added; /* by measuring, to its inclusive time: at least */
+	double children_added;
+};
+const struct pm_path_times *pm_path_times(const struct pm_report_tree *tree,
+					  uint32_t path);
+
+uint64_t pm_path_exclusive(const struct pm_report_tree *tree, uint32_t path);
+
+/* The threads that have the path, and the extremes of their inclusive times. */
+struct pm_path_threads {
+	uint64_t count;
+	uint64_t min, max;	 /* ticks; min > max: not known */
+	uint32_t min_at, max_at; /* their places in the snapshot and 1; 0: not known */
+	bool is_unknown;	 /* the extremes are not known of some threads */
+};
+const struct pm_path_threads *pm_path_threads(const struct pm_report_tree *tree,
+					      uint32_t path);
+/* Returns true if the extremes are those of all threads. */
+bool pm_path_has_spread(const struct pm_report_tree *tree, uint32_t path);
+
+/* Return the mean and the standard deviation of a visit's time, in ticks; negative if there is
+ * none. */
+double pm_path_mean(const struct pm_report_tree *tree, uint32_t path);
+double pm_path_deviation(const struct pm_report_tree *tree, uint32_t path);
+/* Returns the ticks that PART of the measured visits, 0 to 1, took at most: an estimate from the
+ * histogram, off by less than a factor of 2. Negative if there is none. Measuring is not taken out
+ * of it, as it is not out of the minimum and the maximum. */
+double pm_path_quantile(const struct pm_report_tree *tree, uint32_t path, double part);
+
+#endif
