@@ -926,3 +926,38 @@ Test(stride, the_variable_is_read)
 	cr_assert_eq(pm_options_stride(&o, "other"), 1);
 	pm_options_free(&o);
 }
+
+static bool has_strides(const char *variable)
+{
+	struct pm_snapshot *s;
+	bool has;
+
+	setenv("PERFMON_STRIDE", variable, 1);
+	visit("a", 3);
+	s = probe_take();
+	has = stride_of(s, "a") != NULL;
+	cr_expect_eq(pm_region_general.stride != 0, has);
+	pm_snapshot_free(s);
+	return has;
+}
+
+/* A stride of 1 measures every visit, and is none: it costs nothing. */
+Test(stride, one_is_none)
+{
+	cr_expect(!has_strides("1"));
+}
+
+Test(stride, one_by_name_is_none)
+{
+	cr_expect(!has_strides("1,a=1, b=1"));
+}
+
+Test(stride, one_beside_others_is_one)
+{
+	cr_expect(has_strides("1,b=2"));
+}
+
+Test(stride, one_beside_auto_is_one)
+{
+	cr_expect(has_strides("1,auto"));
+}

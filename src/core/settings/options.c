@@ -159,6 +159,25 @@ static int stride_auto(struct pm_options *options, struct pm_slice item)
 	return 0;
 }
 
+static void strides_free(struct pm_options *options)
+{
+	for (uint32_t i = 0; i < options->stride_count; i++)
+		free(options->strides[i].name);
+	free(options->strides);
+	options->strides = NULL;
+	options->stride_count = 0;
+}
+
+/* Every visit of every region is measured: then there is no stride, which would cost its part of each
+ * visit. */
+static bool strides_are_one(const struct pm_options *options)
+{
+	for (uint32_t i = 0; i < options->stride_count; i++)
+		if (options->strides[i].stride != 1)
+			return false;
+	return options->stride_auto <= 0;
+}
+
 static void stride_read(struct pm_options *options, int *err)
 {
 	const char *value = pm_variable("PERFMON_STRIDE");
@@ -179,6 +198,8 @@ static void stride_read(struct pm_options *options, int *err)
 					"share of the time from auto:1%% to auto:50%%",
 					pm_slice_quote(item).text, PM_STRIDE_MAX);
 	}
+	if (strides_are_one(options))
+		strides_free(options);
 }
 
 static void run_notes_read(struct pm_options *options, int *err)
@@ -300,9 +321,7 @@ void pm_options_free(struct pm_options *options)
 	free(options->metrics);
 	free(options->groups);
 	free(options->run_notes);
-	for (uint32_t i = 0; i < options->stride_count; i++)
-		free(options->strides[i].name);
-	free(options->strides);
+	strides_free(options);
 	free(options->only);
 	free(options->skip);
 	free(options->steps);
