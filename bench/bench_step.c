@@ -2,6 +2,7 @@
 /* The instructions of the warm paths on x86-64, counted by single-stepping (ptrace(2)).
  * The counters are those of a fake PMU; the tracer emulates the rdpmc. */
 #include <perfmon/inline.h>
+#include <perfmon/quantity.h>
 #include <perfmon/session.h>
 #include <perfmon/task.h>
 #include <sched.h>
@@ -48,6 +49,19 @@ __attribute__((noinline)) static void suspensions(int n)
 		perfmon_task_suspend(&task);
 		perfmon_task_resume(&task);
 	}
+}
+
+/* A quantity of the innermost visit, which the first call begins. */
+__attribute__((noinline)) static void additions(int n)
+{
+	static bool begun;
+
+	if (!begun) {
+		begun = true;
+		PERFMON_REGION_BEGIN("add");
+	}
+	for (int i = 0; i < n; i++)
+		PERFMON_REGION_ADD("bytes", "B", 24);
 }
 
 __attribute__((noinline)) static void timestamps(int n)
@@ -248,6 +262,8 @@ static int mode(const char *name)
 		print_steps(pair, pairs);
 		suspend[sizeof(suspend) - 2] = name[0];
 		print_steps(suspend, suspensions);
+		if (name[0] == '0')
+			print_steps("region.step.add", additions);
 	}
 	return 0;
 }

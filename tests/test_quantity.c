@@ -198,6 +198,104 @@ Test(quantity, is_lost_outside)
 	sums_free(&sums);
 }
 
+/* The same place in the code, warm, by the macro and by the call. */
+static void say_warm(uint64_t n)
+{
+	static struct perfmon_quantity called = PERFMON_QUANTITY_INIT("called", "");
+
+	PERFMON_REGION_ADD("macro", "", n);
+	perfmon_region_add(&called, n);
+}
+
+static bool disarm_and_arm(bool elsewhere);
+
+static void *disarm_elsewhere(void *unused)
+{
+	disarm_and_arm(false);
+	return unused;
+}
+
+static bool disarm_and_arm(bool elsewhere)
+{
+	pthread_t thread;
+
+	if (elsewhere)
+		return !pthread_create(&thread, NULL, disarm_elsewhere, NULL) &&
+		       !pthread_join(thread, NULL);
+	perfmon_region_disarm();
+	perfmon_region_arm();
+	return true;
+}
+
+/* A disarm drops open visits, by whichever thread. What is said in them is outside of regions, also
+ * where the thread has said it before, and what is said later is found again. */
+Test(quantity, is_lost_in_visits_that_a_disarm_drops)
+{
+	struct sums sums;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	for (int round = 0; round < 2; round++) {
+		PERFMON_REGION_BEGIN("dropped");
+		say_warm(1);
+		say_warm(10);
+		perfmon_region_disarm();
+		say_warm(100);
+		perfmon_region_arm();
+		say_warm(1000);
+		PERFMON_REGION_BEGIN("kept");
+		say_warm(3);
+		cr_expect(disarm_and_arm(round));
+		say_warm(100);
+		PERFMON_REGION_BEGIN("last");
+		say_warm(4);
+		say_warm(5);
+		PERFMON_REGION_END("last");
+		say_warm(1000);
+	}
+	sums_take(&sums);
+	for (int i = 0; i < 2; i++) {
+		const char *quantity = i ? "called" : "macro";
+
+		cr_expect_eq(value(&sums, "dropped", quantity, true), 22);
+		cr_expect_eq(value(&sums, "kept", quantity, true), 6);
+		cr_expect_eq(value(&sums, "last", quantity, true), 18);
+		cr_expect_eq(
+			pm_report_sums(&sums.tree, 0, column(&sums, quantity), false).sum,
+			46);
+	}
+	cr_expect_not_null(probe_note(sums.snapshot, "added outside"));
+	sums_free(&sums);
+}
+
+/* So many paths that some have the place of others in the thread's table. */
+Test(quantity, is_found_on_many_paths)
+{
+	struct perfmon_region regions[300];
+	char names[300][16];
+	struct sums sums;
+	double sum = 0;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	for (int i = 0; i < 300; i++) {
+		snprintf(names[i], sizeof(names[i]), "r%d", i);
+		regions[i] = (struct perfmon_region)PERFMON_REGION_INIT(names[i]);
+	}
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 300; i++) {
+			perfmon_region_begin(&regions[i]);
+			say_warm((uint64_t)i);
+			perfmon_region_end(&regions[i]);
+		}
+	}
+	sums_take(&sums);
+	for (int i = 0; i < 300; i++) {
+		cr_expect_eq(value(&sums, names[i], "macro", true), 3 * i);
+		sum += value(&sums, names[i], "called", true);
+	}
+	cr_expect_eq(sum, 3 * 299 * 150);
+	sums_free(&sums);
+}
+
 static int in_a_child(void)
 {
 	struct sums sums;

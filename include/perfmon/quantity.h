@@ -30,6 +30,11 @@
 #include <perfmon/region.h>
 #include <stdint.h>
 
+/* Nothing is added, or in code of a GPU. */
+#if defined(PERFMON_DISABLE) || defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define PERFMON_QUANTITY_NONE_ 1
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -89,11 +94,124 @@ void perfmon_region_last(struct perfmon_quantity *quantity, uint64_t value);
 void perfmon_region_quantity_name(const char *name, const char *unit, uint32_t kind,
 				  uint64_t value);
 
+#ifndef PERFMON_QUANTITY_NONE_
+/*
+ * The library's: the part of a thread's state that PERFMON_REGION_ADD uses, and an entry of its
+ * table of paths. This is layout 1. A library with another layout exports its threads under
+ * another name, and keeps this name for a thread that never opens: then the macro calls the
+ * library, as it does wherever it does not find the value at once. Not for programs.
+ *
+ *	field		writer			order
+ *	top		its thread		0 while a call works on the thread: a signal handler
+ *						finds it closed. One aligned word
+ *	entries, shift	its thread		while the thread is closed
+ *	path		its thread; any other	one aligned word. From a disarm until the thread
+ *			one that disarms	knows of it, what is there is the key of no path
+ */
+struct perfmon_quantity_thread {
+	char *top; /* behind the innermost visit; NULL: closed */
+	void *reserved_1;
+	uint64_t reserved_2;
+	const struct perfmon_quantity_entry *entries;
+	uint64_t shift; /* 64 less the logarithm of their number */
+	uint32_t reserved_3[7];
+	void *reserved_4[3];
+	uint64_t reserved_5;
+	uint32_t reserved_6;
+	int32_t path; /* where the key of the innermost path is, from top */
+};
+struct perfmon_quantity_entry {
+	uint64_t key; /* the path's and the quantity's */
+	char *node;
+	uint64_t reserved_1;
+	uint32_t reserved_2[2];
+};
+extern __thread struct perfmon_quantity_thread *perfmon_quantity_thread_1
+	__attribute__((tls_model("initial-exec")));
+
+/* Where a node has the value of its quantity. */
+#define PERFMON_QUANTITY_VALUE_ 16
+
+typedef uint64_t __attribute__((may_alias)) perfmon_quantity_word_;
+
+/* Load or store one word once, in program order. ThreadSanitizer needs an atomic. */
+#if defined(__SANITIZE_THREAD__)
+#define PERFMON_QUANTITY_ATOMIC_ 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PERFMON_QUANTITY_ATOMIC_ 1
+#endif
+#endif
+#ifdef PERFMON_QUANTITY_ATOMIC_
+#define PERFMON_QUANTITY_GET_(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define PERFMON_QUANTITY_PUT_(field, value)                                              \
+	__atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+#else
+#define PERFMON_QUANTITY_GET_(field)                                                     \
+	__extension__({                                                                  \
+		const volatile __typeof__(field) *perfmon_at_ = &(field);                \
+		*perfmon_at_;                                                            \
+	})
+#define PERFMON_QUANTITY_PUT_(field, value)                                              \
+	do {                                                                             \
+		volatile __typeof__(field) *perfmon_to_ = &(field);                      \
+		*perfmon_to_ = (value);                                                  \
+	} while (0)
+#endif
+
+/* Closes THREAD, and returns where the innermost visit has the quantity with KEY. *TOP gets what
+ * opens the thread again. Returns NULL, with nothing changed, if that is not found at once. */
+static inline __attribute__((always_inline)) perfmon_quantity_word_ *
+perfmon_quantity_open_(struct perfmon_quantity_thread *thread, uint64_t key, char **top)
+{
+	char *open = PERFMON_QUANTITY_GET_(thread->top);
+	const struct perfmon_quantity_entry *entry;
+	void *at;
+
+	if (__builtin_expect(!open, 0))
+		return NULL;
+	at = open + PERFMON_QUANTITY_GET_(thread->path);
+	PERFMON_QUANTITY_PUT_(thread->top, NULL);
+	/* A signal handler that comes before this may replace the table. */
+	__asm__ __volatile__("" : "+m"(thread->entries), "+m"(thread->shift));
+#ifdef __cplusplus
+	key += *static_cast<perfmon_quantity_word_ *>(at);
+#else
+	key += *(perfmon_quantity_word_ *)at;
+#endif
+	entry = thread->entries + (key >> thread->shift);
+	__asm__("" : "+r"(entry)); /* one address for both fields */
+	if (__builtin_expect(entry->key != key, 0)) {
+		PERFMON_QUANTITY_PUT_(thread->top, open);
+		return NULL;
+	}
+	*top = open;
+	at = entry->node + PERFMON_QUANTITY_VALUE_;
+#ifdef __cplusplus
+	return static_cast<perfmon_quantity_word_ *>(at);
+#else
+	return at;
+#endif
+}
+
+/* Adds to a value that only the calling thread writes. */
+static inline __attribute__((always_inline)) void
+perfmon_quantity_sum_(perfmon_quantity_word_ *at, uint64_t value)
+{
+#if defined(__x86_64__) && !defined(PERFMON_QUANTITY_ATOMIC_)
+	/* gcc does not add in memory to what is volatile. */
+	__asm__ __volatile__("{addq %1, %0|add %0, %1}" : "+m"(*at) : "er"(value) : "cc");
+#else
+	PERFMON_QUANTITY_PUT_(*at, PERFMON_QUANTITY_GET_(*at) + value);
+#endif
+}
+#endif /* PERFMON_QUANTITY_NONE_ */
+
 #ifdef __cplusplus
 }
 #endif
 
-#if defined(PERFMON_DISABLE) || defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#ifdef PERFMON_QUANTITY_NONE_
 
 #define PERFMON_QUANTITY_CALL_(function, name, unit, value) ((void)(value))
 #define perfmon_region_add(quantity, value)		    ((void)(quantity), (void)(value))
@@ -122,6 +240,27 @@ void perfmon_region_quantity_name(const char *name, const char *unit, uint32_t k
 		function(&perfmon_quantity_, value);                                     \
 	} while (0)
 
+#if PERFMON_REGION_SITE_
+/* The library's: perfmon_region_add(), with what it does mostly compiled in. */
+static inline __attribute__((always_inline)) void
+perfmon_region_add_inline_(struct perfmon_quantity *quantity, uint64_t value)
+{
+	struct perfmon_quantity_thread *thread = perfmon_quantity_thread_1;
+	perfmon_quantity_word_ *at;
+	char *top;
+
+	at = perfmon_quantity_open_(thread, PERFMON_QUANTITY_GET_(quantity->key), &top);
+	if (__builtin_expect(!at, 0)) {
+		perfmon_region_add(quantity, value);
+		return;
+	}
+	perfmon_quantity_sum_(at, value);
+	PERFMON_QUANTITY_PUT_(thread->top, top);
+}
+#else
+#define perfmon_region_add_inline_ perfmon_region_add
+#endif
+
 #endif
 
 /**
@@ -132,7 +271,7 @@ void perfmon_region_quantity_name(const char *name, const char *unit, uint32_t k
  * VALUE is evaluated once, also while regions are disarmed.
  */
 #define PERFMON_REGION_ADD(name, unit, value)                                            \
-	PERFMON_QUANTITY_CALL_(perfmon_region_add, name, unit, value)
+	PERFMON_QUANTITY_CALL_(perfmon_region_add_inline_, name, unit, value)
 #define PERFMON_REGION_MAXIMUM(name, unit, value)                                        \
 	PERFMON_QUANTITY_CALL_(perfmon_region_maximum, name, unit, value)
 #define PERFMON_REGION_LAST(name, unit, value)                                           \

@@ -230,6 +230,8 @@ struct pm_thread_block {
 	uint64_t arm_generation;
 	/* a view whose page has a clock; equal to counters if none has */
 	uint32_t time_view;
+	/* pm_frame_innermost(); pm_frame_nowhere() from a disarm until the thread knows of it. */
+	int32_t innermost;
 	struct perfmon_region **name_cache; /* PM_NAME_CACHE of them */
 	uint64_t *overflow_key;		    /* PM_OVERFLOW_KEYS of them */
 	struct pm_frame *first;		    /* the one behind the root's */
@@ -257,6 +259,19 @@ static inline struct pm_frame *pm_frame_at(struct pm_frame *frame, size_t frame_
 static inline size_t pm_frame_size(uint32_t counters)
 {
 	return sizeof(struct pm_frame) + counters * sizeof(struct pm_frame_counter);
+}
+
+/* Returns where a quantity finds the path key of the innermost frame, from `top`. */
+static inline int32_t pm_frame_innermost(uint32_t frame_size)
+{
+	return (int32_t)offsetof(struct pm_frame, path_key) - (int32_t)frame_size;
+}
+
+/* Returns where it finds the frame's region key instead: with the key of a quantity that is the key of
+ * nothing, since no path has number 0. */
+static inline int32_t pm_frame_nowhere(uint32_t frame_size)
+{
+	return (int32_t)offsetof(struct pm_frame, region_key) - (int32_t)frame_size;
 }
 
 /* Returns the stride of NODE, which stands behind its COLUMNS counts if strides are

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "core/api/export.h"
+#include "core/kernel/kernel.h"
 #include "core/regions/exclude.h"
 #include "core/regions/names.h"
 #include "core/regions/paths.h"
@@ -19,16 +20,37 @@
 #include "core/text/text.h"
 #include "fastpath/fastpath.h"
 
+#define likely(condition)   __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* Puts VALUE into the node of a quantity, by its kind. */
-static inline __attribute__((always_inline)) void put(struct perfmon_profile_node *node,
+/* What programs have of it: see perfmon/quantity.h. */
+#define SAME(ours, theirs)                                                               \
+	_Static_assert(offsetof(struct pm_thread_block, ours) ==                         \
+			       offsetof(struct perfmon_quantity_thread, theirs),         \
+		       "the layout of a thread in perfmon/quantity.h")
+SAME(top, top);
+SAME(entries, entries);
+SAME(entry_shift, shift);
+SAME(innermost, path);
+_Static_assert(offsetof(struct pm_path_entry, key) ==
+			       offsetof(struct perfmon_quantity_entry, key) &&
+		       offsetof(struct pm_path_entry, node) ==
+			       offsetof(struct perfmon_quantity_entry, node) &&
+		       sizeof(struct pm_path_entry) ==
+			       sizeof(struct perfmon_quantity_entry),
+	       "the layout of an entry in perfmon/quantity.h");
+_Static_assert(offsetof(struct perfmon_profile_node, time_ticks) ==
+		       PERFMON_QUANTITY_VALUE_,
+	       "the place of a value in perfmon/quantity.h");
+
+/* Puts VALUE into the place of a quantity, by its kind. */
+static inline __attribute__((always_inline)) void put(perfmon_quantity_word_ *at,
 						      uint32_t kind, uint64_t value)
 {
 	if (kind == PM_QUANTITY)
-		PM_ADD_64(node->time_ticks, value);
-	else if (kind & PM_QUANTITY_LAST || value > node->time_ticks)
-		PM_PUT(node->time_ticks, value);
+		perfmon_quantity_sum_(at, value);
+	else if (kind & PM_QUANTITY_LAST || value > *at)
+		PM_PUT(*at, value);
 }
 
 /* Says once that something was said outside of regions. */
@@ -72,11 +94,20 @@ static void put_below(struct pm_thread_block *block, const struct pm_frame *fram
 		      struct perfmon_quantity *quantity, uint32_t kind, uint64_t value)
 {
 	struct perfmon_profile_node *node = NULL;
+	const struct pm_path_entry *entry;
 	struct pm_exclude exclude;
 	uint64_t key;
 
 	if (frame == block->frames) {
 		note_outside(quantity->name);
+		return;
+	}
+	/* Another path may have its place in the table. */
+	entry = pm_thread_path(block, frame->path_key + PM_GET(quantity->key) +
+					      PM_REGION_KEY(kind) -
+					      PM_REGION_KEY(PM_QUANTITY));
+	if (entry && entry->node) {
+		put(&entry->node->time_ticks, kind, value);
 		return;
 	}
 	pm_exclude_begin(block, &exclude);
@@ -86,12 +117,31 @@ static void put_below(struct pm_thread_block *block, const struct pm_frame *fram
 					  key + PM_REGION_KEY(kind) -
 						  PM_REGION_KEY(PM_QUANTITY));
 	if (node)
-		put(node, kind, value);
+		put(&node->time_ticks, kind, value);
 	else
 		PM_ADD(block->thread->record->lost_other, 1);
 	pm_exclude_end(
 		block, &exclude, PM_EXCLUDED_QUANTITY,
 		pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size, 1));
+}
+
+/* Lets the warm part find values again, after a disarm of which the thread knows now. Under the lock
+ * there is no other. */
+static void find_again(struct pm_thread_block *block)
+{
+	int32_t innermost = pm_frame_innermost(block->frame_size);
+	struct pm_still still;
+
+	if (PM_GET(block->innermost) == innermost)
+		return;
+	pm_kernel_still_begin(&still);
+	if (pm_regions_try_lock()) {
+		if (pm_region_calls_are_armed() &&
+		    block->arm_generation == PM_GET(pm_region_general.generation))
+			PM_PUT(block->innermost, innermost);
+		pm_regions_release();
+	}
+	pm_kernel_still_end(&still);
 }
 
 static void put_slowly(struct perfmon_quantity *quantity, uint32_t kind, uint64_t value)
@@ -115,6 +165,7 @@ static void put_slowly(struct perfmon_quantity *quantity, uint32_t kind, uint64_
 		return;
 	top = block->overflow ? NULL : pm_slow_close(block);
 	block->in_slow = 1;
+	find_again(block);
 	put_below(block, pm_frame_at(top ?: block->full_top, block->frame_size, -1),
 		  quantity, kind, value);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -126,28 +177,21 @@ static void put_slowly(struct perfmon_quantity *quantity, uint32_t kind, uint64_
 static inline __attribute__((always_inline)) void
 put_warm(struct perfmon_quantity *quantity, uint32_t kind, uint64_t value)
 {
-	struct pm_thread_block *block = pm_thread_block;
-	struct pm_frame *top = block->top;
-	const struct pm_path_entry *entry;
-	uint64_t key;
+	struct perfmon_quantity_thread *thread = perfmon_quantity_thread_1;
+	perfmon_quantity_word_ *at = NULL;
+	char *top;
 
-	if (unlikely(!top || !quantity)) {
+	if (likely(quantity))
+		at = perfmon_quantity_open_(thread,
+					    PM_GET(quantity->key) + PM_REGION_KEY(kind) -
+						    PM_REGION_KEY(PM_QUANTITY),
+					    &top);
+	if (unlikely(!at)) {
 		put_slowly(quantity, kind, value);
 		return;
 	}
-	block->top = NULL;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	key = pm_frame_at(top, block->frame_size, -1)->path_key + PM_GET(quantity->key) +
-	      PM_REGION_KEY(kind) - PM_REGION_KEY(PM_QUANTITY);
-	entry = &block->entries[key >> block->entry_shift];
-	if (unlikely(entry->key != key)) {
-		block->top = top;
-		put_slowly(quantity, kind, value);
-		return;
-	}
-	put(entry->node, kind, value);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	block->top = top;
+	put(at, kind, value);
+	PM_PUT(thread->top, top);
 }
 
 PM_EXPORT void perfmon_region_add(struct perfmon_quantity *quantity, uint64_t value)

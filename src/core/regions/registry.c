@@ -241,6 +241,13 @@ void pm_registry_leave(struct pm_registry_thread *thread)
 	cds_list_del(head_of(thread));
 }
 
+void pm_registry_each_thread(void (*visit)(struct pm_registry_thread *thread))
+{
+	struct cds_list_head *at;
+
+	cds_list_for_each(at, &threads) visit((struct pm_registry_thread *)(void *)at);
+}
+
 void pm_registry_forget(void (*visit)(struct pm_registry_thread *thread))
 {
 	struct cds_list_head *at, *next;

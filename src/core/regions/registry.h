@@ -53,6 +53,9 @@ struct pm_registry_thread {
 void pm_registry_enter(struct pm_registry_thread *thread);
 void pm_registry_leave(struct pm_registry_thread *thread);
 
+/* Calls VISIT for every thread. The caller holds PM_LOCK_REGIONS. */
+void pm_registry_each_thread(void (*visit)(struct pm_registry_thread *thread));
+
 /* Calls VISIT for every thread and empties the list, in a forked child, where only the
  * calling thread exists. */
 void pm_registry_forget(void (*visit)(struct pm_registry_thread *thread));

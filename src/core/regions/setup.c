@@ -57,6 +57,14 @@ static void publish(void)
 				    pm_region_general.stride);
 }
 
+/* What threads say in visits that a disarm drops is not added to them: see quantity.c. */
+static void drop_quantities(struct pm_registry_thread *thread)
+{
+	struct pm_thread_block *block = ((struct pm_thread *)(void *)thread)->block;
+
+	PM_PUT(block->innermost, pm_frame_nowhere(block->frame_size));
+}
+
 int pm_regions_disarmed(int more)
 {
 	bool armed = !disarms;
@@ -71,6 +79,8 @@ int pm_regions_disarmed(int more)
 				 pm_region_general.generation + 1, __ATOMIC_RELAXED);
 	}
 	publish();
+	if (disarms)
+		pm_registry_each_thread(drop_quantities);
 	return disarms;
 }
 

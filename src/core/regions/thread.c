@@ -198,6 +198,7 @@ static int make_block(struct pm_thread *thread, uint32_t counters)
 	block->handed_on = (struct pm_handed_on *)(void *)(memory + at.handed_on);
 	block->epoch = PM_EPOCH(1) + 1;
 	block->time_view = counters;
+	block->innermost = pm_frame_innermost(block->frame_size);
 	block->cpu = cpu_pointer();
 	return 0;
 }
