@@ -271,7 +271,10 @@ int main(int argc, char **argv)
 		bench_again("adopted", bench_events(bench_counts_instructions() ? 2 : 0));
 	worst |= bench_again("added", bench_events(bench_counts_instructions() ? 2 : 0));
 	worst |= bench_again("suspended0", bench_events(0));
-	if (bench_counts_instructions())
+	if (bench_counts_instructions()) {
 		worst |= bench_again("suspended1", bench_events(1));
+		worst |= bench_again("suspended2", bench_events(2));
+		worst |= bench_again("suspended4", bench_events(4));
+	}
 	return worst ? 1 : 0;
 }

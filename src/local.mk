@@ -133,7 +133,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \
 	src/core/regions/setup.c src/core/regions/setup.h src/core/regions/slow.c src/core/regions/slow.h \
 	src/core/regions/stale.c src/core/regions/stale.h src/core/regions/steps.c src/core/regions/steps.h src/core/regions/stride.c src/core/regions/stride.h \
-	src/core/regions/state.c src/core/regions/state.h src/core/regions/task.c src/core/regions/tasks.c \
+	src/core/regions/state.c src/core/regions/state.h src/core/regions/task.c src/core/regions/task_forms.c src/core/regions/tasks.c \
 	src/core/regions/tasks.h src/core/regions/team.c src/core/regions/thread.c \
 	src/core/regions/thread.h src/core/regions/unmatched.c src/core/regions/unmatched.h \
 	src/core/samples/format.c src/core/samples/format.h src/core/samples/format_default.c \

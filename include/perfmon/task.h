@@ -93,6 +93,40 @@ int perfmon_task_resume(const struct perfmon_task *task);
  */
 int perfmon_task_end(struct perfmon_task *task);
 
+/*
+ * The library's: the code that suspends and resumes, chosen for the number of counters, and the state of
+ * the calling thread. The calls reach them without a stub of the linker between. The pointers of the first
+ * are never NULL, and TASK is not. Read-only for programs.
+ */
+struct perfmon_task_calls {
+	int (*suspend)(const struct perfmon_task *task, void *thread);
+	int (*resume)(const struct perfmon_task *task, void *thread);
+};
+extern struct perfmon_task_calls perfmon_task_calls;
+
+#if !defined(PERFMON_DISABLE) && !defined(__CUDA_ARCH__) &&                              \
+	!defined(__HIP_DEVICE_COMPILE__)
+extern __thread void *perfmon_task_thread __attribute__((tls_model("initial-exec")));
+
+static inline __attribute__((always_inline)) int
+perfmon_task_suspend_(const struct perfmon_task *task)
+{
+	if (__builtin_expect(!task, 0))
+		return perfmon_task_suspend(task);
+	return __atomic_load_n(&perfmon_task_calls.suspend,
+			       __ATOMIC_RELAXED)(task, perfmon_task_thread);
+}
+
+static inline __attribute__((always_inline)) int
+perfmon_task_resume_(const struct perfmon_task *task)
+{
+	if (__builtin_expect(!task, 0))
+		return perfmon_task_resume(task);
+	return __atomic_load_n(&perfmon_task_calls.resume,
+			       __ATOMIC_RELAXED)(task, perfmon_task_thread);
+}
+#endif
+
 /* The library's: the calls where regions are compiled to nothing. */
 static inline __attribute__((always_inline)) int
 perfmon_task_nothing_(const struct perfmon_task *task)
@@ -110,6 +144,9 @@ perfmon_task_nothing_(const struct perfmon_task *task)
 #define perfmon_task_suspend(task) perfmon_task_nothing_(task)
 #define perfmon_task_resume(task)  perfmon_task_nothing_(task)
 #define perfmon_task_end(task)	   perfmon_task_nothing_(task)
+#elif !defined(PERFMON_ORDINARY_CALLS)
+#define perfmon_task_suspend(task) perfmon_task_suspend_(task)
+#define perfmon_task_resume(task)  perfmon_task_resume_(task)
 #endif
 
 #endif

@@ -205,6 +205,7 @@ static inline int pm_key_is_settled(uint64_t region_key)
 }
 
 struct pm_thread;
+struct pm_task_thread;
 
 struct pm_thread_block {
 	struct pm_frame *top;
@@ -242,6 +243,7 @@ struct pm_thread_block {
 	uint64_t *left_outs; /* the record's counts of visits that are left out */
 	uint64_t *
 		left_out; /* that of `overflow`; NULL: these visits are too deep, and lost */
+	struct pm_task_thread *tasks; /* what the thread has of tasks, or NULL */
 	struct perfmon_counter_view view[];
 };
 

@@ -22,6 +22,7 @@
 #include "core/regions/slow.h"
 #include "core/regions/stale.h"
 #include "core/regions/state.h"
+#include "core/regions/tasks.h"
 
 struct pm_thread_block *pm_adopt_close(struct pm_frame **top, int *err)
 {
@@ -250,6 +251,8 @@ int pm_adopt_token(const struct perfmon_token *token)
 		if (top == block->first && (!token->path || token->path > UINT32_MAX))
 			block->adopted[token->path % PM_ADOPTED_CACHE] = adopted;
 		top = pm_adopt_enter(block, top, &adopted, PM_ADOPTED_KEY);
+		/* It may stand where a task has its visit. */
+		pm_tasks_look(block);
 	}
 	pm_adopt_open(block, top);
 	return err;

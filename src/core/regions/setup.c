@@ -50,6 +50,7 @@ static void publish(void)
 		return;
 	if (disarms)
 		pm_package_disarm();
+	pm_task_calls_arm(pm_regions.plan.live, !disarms && !pm_region_general.special);
 	if (disarms)
 		pm_region_calls_disarm();
 	else

@@ -90,26 +90,6 @@ INLINE int open_stack(const struct call *call, int err)
 	return err;
 }
 
-/* The short ways below are compiled for the frequent numbers of counters and once more for all others. */
-#define FORMS(X, name)                                                                   \
-	X(name, 0, 0)                                                                    \
-	X(name, 1, 1)                                                                    \
-	X(name, 2, 2)                                                                    \
-	X(name, any, block->counters)
-
-#define FORM(name, suffix, count)                                                        \
-	__attribute__((noinline)) static int name##_##suffix(                            \
-		struct pm_thread_block *block, const struct perfmon_task *begun)         \
-	{                                                                                \
-		return name(block, begun, count);                                        \
-	}
-
-#define CHOOSE(name, block, begun)                                                       \
-	((block)->counters == 0	  ? name##_0(block, begun)                               \
-	 : (block)->counters == 1 ? name##_1(block, begun)                               \
-	 : (block)->counters == 2 ? name##_2(block, begun)                               \
-				  : name##_any(block, begun))
-
 static inline uint64_t now(void)
 {
 	return pm_region_general.monotonic ? pm_clock_ticks() : perfmon_arch_timestamp();
@@ -295,12 +275,46 @@ INLINE void put_all_back(struct call *call, struct pm_task *task)
 		open_visits(call, first);
 }
 
-INLINE void runs(const struct call *call, struct pm_task *task)
+/* TASK runs behind the adoption at BEGIN. */
+static void runs(const struct call *call, const struct pm_frame *begin,
+		 struct pm_task *task)
 {
-	struct pm_thread *thread = call->block->thread;
+	struct pm_thread_block *block = call->block;
+	struct pm_task_thread *tasks = pm_tasks_of(block);
 
-	task->outer = thread->task;
-	thread->task = task;
+	task->outer = tasks->task;
+	tasks->task = task;
+	/* The way that task_forms.c takes, which leaves these as they are. */
+	task->count = 1;
+	task->armed = block->arm_generation;
+	tasks->top = begin->region_key == PM_TASK_KEY
+			     ? pm_frame_at((struct pm_frame *)(uintptr_t)begin,
+					   block->frame_size, 2)
+			     : (void *)tasks;
+}
+
+/* Keeps the way that TASK, with one visit, has taken at BEGIN. */
+static void keep_way(const struct call *call, const struct pm_frame *begin,
+		     const struct pm_task *task)
+{
+	struct pm_thread_block *block = call->block;
+	struct pm_frame *first = (struct pm_frame *)(uintptr_t)begin,
+			*frame = pm_frame_at(first, block->frame_size, 1);
+	uint64_t key = task->mark + frame->region_key;
+
+	if (begin->region_key != PM_TASK_KEY ||
+	    call->top != pm_frame_at(frame, block->frame_size, 1))
+		return;
+	*pm_task_way(pm_tasks_of(block), key) = (struct pm_task_way){
+		.frame = begin,
+		.below = pm_frame_at(first, block->frame_size, -1)->path_key,
+		.key = key,
+		.adopted_cpu = begin->cpu,
+		.adopted_path_key = begin->path_key,
+		.adopted = begin->node,
+		.node = frame->node,
+		.path_key = frame->path_key,
+	};
 }
 
 PM_EXPORT int perfmon_task_begin(struct perfmon_task *begun)
@@ -325,121 +339,44 @@ PM_EXPORT int perfmon_task_begin(struct perfmon_task *begun)
 		return open_stack(&call, err);
 	}
 	task->path = here.path;
-	runs(&call, task);
+	task->mark = PM_PATH_KEY((uint32_t)here.path);
+	runs(&call, pm_frame_at(call.top, call.block->frame_size, -1), task);
 	begun->id = task->id;
 	return open_stack(&call, 0);
 }
 
-__attribute__((noinline)) static int resume_slowly(const struct perfmon_task *begun)
+int pm_task_resume(const struct perfmon_task *begun, void *thread)
 {
 	uint64_t id = begun ? begun->id : 0;
-	uint32_t state = PM_TASK_SUSPENDED;
 	struct pm_task *task = pm_task_at(id);
+	struct pm_frame *begin;
 	struct call call;
+	uint32_t count;
 	int err;
 
+	(void)thread;
 	if (unlikely(!task))
 		return id == NOTHING ? 0 : UNKNOWN("resume", begun);
 	err = close_stack(&call);
 	if (unlikely(err || !call.block))
 		return err;
-	if (unlikely(!__atomic_compare_exchange_n(&task->state, &state, PM_TASK_RUNS,
-						  false, __ATOMIC_ACQUIRE,
-						  __ATOMIC_RELAXED))) {
+	if (unlikely(!pm_task_stops_waiting(task, id))) {
 		open_stack(&call, 0);
 		return LOST("resume", "was not suspended", -EALREADY);
 	}
+	begin = call.top;
 	err = enter(&call, task->path);
 	if (unlikely(err)) {
 		PM_ADD(call.block->thread->record->lost_other, 1);
-		__atomic_store_n(&task->state, PM_TASK_SUSPENDED, __ATOMIC_RELEASE);
+		pm_task_waits(task, id);
 		return open_stack(&call, err);
 	}
-	runs(&call, task);
 	put_all_back(&call, task);
+	count = task->count;
+	runs(&call, begin, task);
+	if (count == 1)
+		keep_way(&call, begin, task);
 	return open_stack(&call, 0);
-}
-
-/* Reads what BEGIN reads into FRAME, which begins now. */
-INLINE void read_begin(struct pm_thread_block *block, struct pm_frame *frame,
-		       struct perfmon_profile_node *node, uint32_t counters)
-{
-	frame->start = perfmon_arch_timestamp();
-	frame->epoch = block->epoch;
-	for (uint32_t i = 0; i < counters; i++) {
-		if (unlikely(perfmon_view_sample(&block->view[i],
-						 &frame->counter[i].raw))) {
-			if (pm_stale_begin(block, frame))
-				PM_COUNT32(node->retries, 1);
-			return;
-		}
-	}
-}
-
-/* The short way of a task with one visit open, whose thread is at a place that it knows. */
-INLINE int resume(struct pm_thread_block *block, const struct perfmon_task *begun,
-		  uint32_t counters)
-{
-	struct pm_frame *begin = block->top, *frame;
-	size_t size = pm_frame_size(counters);
-	struct pm_task *task = pm_task_at(begun->id);
-	const struct pm_task_place *place;
-	struct perfmon_profile_node *node;
-	const struct pm_path_entry *entry;
-	uint64_t below, key, region_key;
-
-	if (unlikely(!task))
-		return resume_slowly(begun);
-	/* Pairs with the release of the thread that suspended it. An exchange would cost a fifth of
-	 * this, and no two threads resume a task at a time. */
-	if (unlikely(__atomic_load_n(&task->state, __ATOMIC_ACQUIRE) !=
-		     PM_TASK_SUSPENDED))
-		return resume_slowly(begun);
-	if (unlikely(task->count != 1))
-		return resume_slowly(begun);
-	below = pm_frame_at(begin, size, -1)->path_key;
-	place = place_for(block, task->path, below);
-	if (unlikely(!is_place_of(place, task->path, below, (uintptr_t)begin)))
-		return resume_slowly(begun);
-	region_key = task->visit[0].region_key;
-	key = place->adopted.path_key + region_key;
-	entry = block->entries + (key >> block->entry_shift);
-	if (unlikely(entry->key != key))
-		return resume_slowly(begun);
-	__atomic_store_n(&task->state, PM_TASK_RUNS, __ATOMIC_RELAXED);
-	block->top = NULL;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	begin->region_key = PM_TASK_KEY;
-	begin->epoch = block->epoch;
-	begin->path_key = place->adopted.path_key;
-	begin->cpu = place->adopted.cpu;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	PM_PUT(begin->node, place->adopted.node);
-	frame = pm_frame_at(begin, size, 1);
-	frame->region_key = region_key;
-	frame->path_key = entry->path_key;
-	frame->cpu = PM_FRAME_RESUMED | (uint64_t)(uintptr_t)&task->visit[0].ticks;
-	node = entry->node;
-	PM_ADD_64(node->entered, 1);
-	task->outer = block->thread->task;
-	block->thread->task = task;
-	read_begin(block, frame, node, counters);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	PM_PUT(frame->node, node);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	block->top = pm_frame_at(frame, size, 1);
-	return 0;
-}
-
-FORMS(FORM, resume)
-
-PM_EXPORT int perfmon_task_resume(const struct perfmon_task *begun)
-{
-	struct pm_thread_block *block = pm_thread_block;
-
-	if (unlikely(!block->top || !begun || PM_GET(pm_region_general.special)))
-		return resume_slowly(begun);
-	return CHOOSE(resume, block, begun);
 }
 
 /* --- suspending ------------------------------------------------------------------------- */
@@ -542,6 +479,7 @@ INLINE void take_off(const struct call *call, struct pm_frame *begin,
 INLINE void close_frames(struct call *call, struct pm_frame *begin)
 {
 	struct pm_thread_block *block = call->block;
+	struct pm_task_thread *tasks = pm_tasks_of(block);
 
 	if (unlikely(pm_key_is_apart(begin->region_key)))
 		pm_adopt_leave_apart(block, begin);
@@ -549,10 +487,11 @@ INLINE void close_frames(struct call *call, struct pm_frame *begin)
 		call->top = pm_frame_at(call->top, block->frame_size, -1);
 		PM_PUT(call->top->node, NULL);
 	}
-	block->thread->task = block->thread->task->outer;
+	tasks->task = tasks->task->outer;
+	tasks->top = tasks;
 }
 
-__attribute__((noinline)) static int suspend_slowly(const struct perfmon_task *begun)
+int pm_task_suspend(const struct perfmon_task *begun, void *thread)
 {
 	uint64_t id = begun ? begun->id : 0;
 	struct pm_task *task = pm_task_at(id);
@@ -561,6 +500,7 @@ __attribute__((noinline)) static int suspend_slowly(const struct perfmon_task *b
 	struct call call;
 	int err;
 
+	(void)thread;
 	if (unlikely(!task))
 		return id == NOTHING ? 0 : UNKNOWN("suspend", begun);
 	err = close_stack(&call);
@@ -570,7 +510,7 @@ __attribute__((noinline)) static int suspend_slowly(const struct perfmon_task *b
 	if (unlikely(!sample(call.block, moment.counter)))
 		moment.stale = true;
 	moment.ticks = now();
-	if (likely(call.block->thread->task == task))
+	if (likely(pm_tasks_of(call.block)->task == task))
 		begin = find_begin(&call, &moment.stale);
 	if (unlikely(!begin)) {
 		open_stack(&call, 0);
@@ -581,93 +521,8 @@ __attribute__((noinline)) static int suspend_slowly(const struct perfmon_task *b
 		read_whole(&call, &moment);
 	take_off(&call, begin, task, &moment);
 	close_frames(&call, begin);
-	/* Pairs with the acquire of the thread that resumes it. */
-	__atomic_store_n(&task->state, PM_TASK_SUSPENDED, __ATOMIC_RELEASE);
+	pm_task_waits(task, id);
 	return open_stack(&call, 0);
-}
-
-/* Stores in DIFFERENCE what each counter has counted since FRAME's visit began or was resumed. Returns
- * false if that is not known at once. */
-INLINE bool sample_part(const struct pm_thread_block *block, const struct pm_frame *frame,
-			uint32_t counters, int64_t *difference)
-{
-	int64_t negative = 0;
-	uint64_t raw;
-
-	if (!counters)
-		return true;
-	if (unlikely(frame->epoch != block->epoch))
-		return false;
-	for (uint32_t i = 0; i < counters; i++) {
-		if (unlikely(perfmon_view_sample(&block->view[i], &raw)))
-			return false;
-		difference[i] = perfmon_view_difference(&block->view[i], raw,
-							frame->counter[i].raw);
-		negative |= difference[i];
-	}
-	return likely(negative >= 0);
-}
-
-/* The short way of a task with one visit open, whose views have not changed. */
-INLINE int suspend(struct pm_thread_block *block, const struct perfmon_task *begun,
-		   uint32_t counters)
-{
-	size_t size = pm_frame_size(counters);
-	struct pm_frame *top = block->top;
-	struct pm_frame *frame = pm_frame_at(top, size, -1);
-	struct pm_frame *begin = pm_frame_at(top, size, -2);
-	struct pm_task *task = block->thread->task;
-	int64_t difference[PERFMON_PROFILE_COUNTERS_MAX];
-	struct perfmon_profile_node *node;
-	uint64_t sequence, ticks;
-
-	if (unlikely(!task || task->id != begun->id))
-		return suspend_slowly(begun);
-	/* The inner one of two frames behind another may be the task's own. */
-	if (unlikely(begin->region_key != PM_TASK_KEY ||
-		     pm_key_is_adopted(frame->region_key)))
-		return suspend_slowly(begun);
-	block->top = NULL;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	ticks = perfmon_arch_timestamp() - frame->start;
-	if (unlikely(!sample_part(block, frame, counters, difference) ||
-		     (int64_t)ticks < 0)) {
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		block->top = top;
-		return suspend_slowly(begun);
-	}
-	node = frame->node;
-	PM_ADD_64(node->entered, -1);
-	PM_PUT(frame->node, NULL);
-	sequence = pm_node_open(node);
-	PM_ADD_64(node->time_ticks, ticks);
-	for (uint32_t i = 0; i < counters; i++)
-		PM_ADD_64(node->count[i].sum, difference[i]);
-	pm_node_close_part(node, sequence);
-	if (pm_frame_is_resumed(frame))
-		ticks += task->visit[0].ticks;
-	task->visit[0].ticks = ticks;
-	task->visit[0].region_key = frame->region_key;
-	task->count = 1;
-	task->armed = 0;
-	PM_PUT(begin->node, NULL);
-	block->thread->task = task->outer;
-	/* Pairs with the acquire of the thread that resumes it. */
-	__atomic_store_n(&task->state, PM_TASK_SUSPENDED, __ATOMIC_RELEASE);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	block->top = begin;
-	return 0;
-}
-
-FORMS(FORM, suspend)
-
-PM_EXPORT int perfmon_task_suspend(const struct perfmon_task *begun)
-{
-	struct pm_thread_block *block = pm_thread_block;
-
-	if (unlikely(!block->top || !begun || PM_GET(pm_region_general.special)))
-		return suspend_slowly(begun);
-	return CHOOSE(suspend, block, begun);
 }
 
 /* --- ending ------------------------------------------------------------------------------ */
@@ -679,7 +534,7 @@ static int end_here(struct call *call, struct pm_task *task)
 	struct pm_frame *begin = NULL, *frame = call->top;
 	bool stale = false;
 
-	if (block->thread->task == task)
+	if (pm_tasks_of(block)->task == task)
 		begin = find_begin(call, &stale);
 	if (!begin)
 		return -ENOENT;
@@ -692,7 +547,6 @@ static int end_here(struct call *call, struct pm_task *task)
 PM_EXPORT int perfmon_task_end(struct perfmon_task *begun)
 {
 	uint64_t id = begun ? begun->id : 0;
-	uint32_t state = PM_TASK_SUSPENDED;
 	struct pm_task *task = pm_task_at(id);
 	struct call call;
 	int err;
@@ -703,8 +557,7 @@ PM_EXPORT int perfmon_task_end(struct perfmon_task *begun)
 		begun->id = 0;
 		return 0;
 	}
-	if (__atomic_compare_exchange_n(&task->state, &state, PM_TASK_RUNS, false,
-					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+	if (pm_task_stops_waiting(task, id)) {
 		if (pm_thread_block->alive)
 			PM_ADD(pm_thread_block->thread->record->lost_other, task->count);
 	} else {

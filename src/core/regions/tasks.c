@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/regions/tasks.h"
 
-#include <stdbool.h>
 #include <sys/mman.h>
 
 #include "core/kernel/clock.h"
@@ -69,6 +68,9 @@ static struct pm_task *take_unused(void)
 				   PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 				   -1, 0))
 			return NULL;
+		/* Number 0 is no task's, and id 0 none that waits. */
+		if (!chunk)
+			((struct pm_task *)memory)->waits = 1;
 		/* Pairs with the acquire in pm_task_at(). */
 		__atomic_store_n(&pm_tasks[chunk], memory, __ATOMIC_RELEASE);
 	}
@@ -98,7 +100,6 @@ struct pm_task *pm_task_make(void)
 		return NULL;
 	task->count = 0;
 	task->more = NULL;
-	task->state = PM_TASK_RUNS;
 	__atomic_store_n(&task->id, ((task->id >> HALF) + 1) << HALF | task->number,
 			 __ATOMIC_RELAXED);
 	return task;
@@ -110,11 +111,26 @@ void pm_task_free(struct pm_task *task)
 
 	for (; task; task = more) {
 		more = task->more;
-		__atomic_store_n(&task->state, PM_TASK_FREE, __ATOMIC_RELAXED);
+		__atomic_store_n(&task->waits, 0, __ATOMIC_RELAXED);
 		/* No id has number 0. */
 		__atomic_store_n(&task->id, task->id >> HALF << HALF, __ATOMIC_RELAXED);
 		give(task);
 	}
+}
+
+struct pm_task_thread *pm_tasks_of(struct pm_thread_block *block)
+{
+	struct pm_task_thread *tasks = block->tasks;
+
+	if (tasks)
+		return tasks;
+	tasks = pm_tasks_in(block);
+	*tasks = (struct pm_task_thread){
+		.top = tasks, .task_key = PM_TASK_KEY, .all = pm_tasks};
+	for (int i = 0; i < PM_TASK_WAYS; i++)
+		(&tasks->way)[-i].frame = block->frames;
+	block->tasks = tasks;
+	return tasks;
 }
 
 struct pm_task_visit *pm_task_visit_slowly(struct pm_task *task, uint32_t number)

@@ -2,20 +2,23 @@
 /*
  * The memory of tasks (perfmon/task.h): what they keep while no thread runs them.
  *
- * The thread that runs a task writes all fields. A thread that resumes it takes `state` from
- * PM_TASK_SUSPENDED to PM_TASK_RUNS with acquire, which pairs with the release of the thread that
- * suspended it. Without that it could see visits of before.
+ * The thread that runs a task writes all fields. `waits` is 0 while it runs; while it is suspended, the
+ * id, or the inverted id if it has not exactly one visit open. A thread that resumes it loads that with
+ * acquire, which pairs with the release of the thread that suspended it. Without that it could see
+ * visits of before.
  */
 #ifndef PM_REGIONS_TASKS_H
 #define PM_REGIONS_TASKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fastpath/fastpath.h"
+#include "perfmon/task.h"
+
 /* The visits that a task has room for in itself: the rest is in other tasks' memory. */
 #define PM_TASK_VISITS 12
-
-enum pm_task_state { PM_TASK_FREE, PM_TASK_RUNS, PM_TASK_SUSPENDED };
 
 /* A visit of a task, by its place in the task. */
 struct pm_task_visit {
@@ -24,17 +27,21 @@ struct pm_task_visit {
 };
 
 struct pm_task {
-	uint64_t id; /* 0: free */
-	uint32_t state;
-	uint32_t count; /* suspended visits */
-	uint64_t path;	/* the token of the path that it began at */
-	uint64_t armed; /* the generation of arming when it was suspended */
-	struct pm_task
-		*outer; /* while it runs: the task of the thread that it is inside of */
+	uint64_t waits;
+	uint64_t id;   /* 0 in its low half: free */
+	uint64_t path; /* the token of the path that it began at */
+	/* While it runs: the task of the thread that it is inside of. */
+	struct pm_task *outer;
 	struct pm_task *more; /* has the visits behind the first PM_TASK_VISITS */
-	uint32_t number;      /* its own, from 1 */
-	uint32_t next;	      /* while it is free: the number of the next one */
-	uint64_t reserved;
+	uint64_t
+		armed; /* the generation of arming when it was suspended, or while it runs */
+	union {
+		uint32_t count; /* suspended visits; 1 while it runs */
+		uint32_t next;	/* while it is free: the number of the next one */
+	};
+	uint32_t number; /* its own, from 1 */
+	/* The key of `path`, beside what it is added to. */
+	uint64_t mark;
 	struct pm_task_visit visit[PM_TASK_VISITS];
 };
 
@@ -42,6 +49,61 @@ struct pm_task {
 #define PM_TASKS_CHUNK	1024u
 #define PM_TASKS_CHUNKS 4096u
 extern struct pm_task *pm_tasks[PM_TASKS_CHUNKS] __attribute__((visibility("hidden")));
+
+/*
+ * A way on which a thread has resumed tasks: the adoption at FRAME inside of the path BELOW, and one
+ * visit behind it. KEY is the sum of the task's mark and the region's key, which is different for each
+ * path and region.
+ */
+struct pm_task_way {
+	const struct pm_frame *frame; /* none that is on the stack: unused */
+	uint64_t below;
+	uint64_t key;
+	uint64_t adopted_cpu;
+	uint64_t adopted_path_key;
+	struct perfmon_profile_node *adopted;
+	struct perfmon_profile_node *node; /* the visit's */
+	uint64_t path_key;
+};
+
+#define PM_TASK_WAYS_LOG2 4
+#define PM_TASK_WAYS	  (1 << PM_TASK_WAYS_LOG2)
+
+/* What a thread has of tasks, from its first one on. Its other ways stand before it. */
+struct pm_task_thread {
+	struct pm_task_way way;
+	const void *top; /* of the stack if the innermost task has one visit open, and can
+			    be suspended at once; else the address of this */
+	struct pm_task *task; /* the innermost that runs on the thread, or NULL */
+	uint64_t task_key;    /* PM_TASK_KEY */
+	struct pm_task **all; /* pm_tasks, which is nearer here */
+};
+
+static inline struct pm_task_way *pm_task_way(struct pm_task_thread *tasks, uint64_t key)
+{
+	return &tasks->way - (key >> (64 - PM_TASK_WAYS_LOG2));
+}
+
+/* The place of that in BLOCK's mapping, which has PM_TASKS_SIZE bytes: behind the keys of visits that
+ * are too deep. */
+#define PM_TASKS_SIZE                                                                    \
+	((PM_TASK_WAYS - 1) * sizeof(struct pm_task_way) + sizeof(struct pm_task_thread))
+static inline struct pm_task_thread *pm_tasks_in(const struct pm_thread_block *block)
+{
+	void *ways = block->overflow_key + PM_OVERFLOW_KEYS;
+
+	return (void *)((struct pm_task_way *)ways + PM_TASK_WAYS - 1);
+}
+
+/* Returns what BLOCK's thread has of tasks, which is in the memory of the block. */
+struct pm_task_thread *pm_tasks_of(struct pm_thread_block *block);
+
+/* The innermost task of BLOCK's thread cannot be suspended at once from now on. */
+static inline void pm_tasks_look(struct pm_thread_block *block)
+{
+	if (block->tasks)
+		block->tasks->top = block->tasks;
+}
 
 /* Returns the task with ID, or NULL: it was never made, has ended, or is the parent's. */
 static inline struct pm_task *pm_task_at(uint64_t id)
@@ -69,6 +131,32 @@ struct pm_task *pm_task_make(void);
 
 /* Frees TASK, whose id is invalid from now on. */
 void pm_task_free(struct pm_task *task);
+
+/* Suspends TASK, with ID, for others to see. */
+static inline void pm_task_waits(struct pm_task *task, uint64_t id)
+{
+	/* Pairs with the acquire of the thread that resumes it. */
+	__atomic_store_n(&task->waits, task->count == 1 ? id : ~id, __ATOMIC_RELEASE);
+}
+
+/* Returns whether TASK was suspended. Now it runs. */
+static inline bool pm_task_stops_waiting(struct pm_task *task, uint64_t id)
+{
+	uint64_t waits = __atomic_load_n(&task->waits, __ATOMIC_RELAXED);
+
+	/* The acquire pairs with the release of the thread that suspended it. */
+	return (waits == id || waits == ~id) &&
+	       __atomic_compare_exchange_n(&task->waits, &waits, 0, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* The calls of perfmon/task.h in every case. THREAD is of no use. */
+int pm_task_suspend(const struct perfmon_task *begun, void *thread);
+int pm_task_resume(const struct perfmon_task *begun, void *thread);
+
+/* Lets programs call the forms for COUNTERS counters from now on, or those for every case if it is not
+ * PLAIN: as pm_region_calls_arm(). */
+void pm_task_calls_arm(uint32_t counters, bool plain);
 
 /* Returns the place of visit NUMBER of TASK, from 0, or NULL without memory. */
 struct pm_task_visit *pm_task_visit_slowly(struct pm_task *task, uint32_t number);

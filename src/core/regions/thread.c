@@ -17,6 +17,7 @@
 #include "core/regions/recycle.h"
 #include "core/regions/state.h"
 #include "core/regions/steps.h"
+#include "core/regions/tasks.h"
 #include "fastpath/fastpath.h"
 
 #define ENTRIES_FIRST_LOG2 5 /* for 16 paths */
@@ -144,7 +145,9 @@ static struct layout layout_for(uint32_t counters)
 							sizeof(struct pm_task_place));
 	at.frames = at.entries + (sizeof(struct pm_path_entry) << ENTRIES_FIRST_LOG2);
 	at.overflow = at.frames + PM_FRAMES * pm_frame_size(counters);
-	at.size = round_up(at.overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t),
+	/* Behind the keys is what a thread has of tasks. */
+	at.size = round_up(at.overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t) +
+				   PM_TASKS_SIZE,
 			   pm_kernel_page_size());
 	return at;
 }

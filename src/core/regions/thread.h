@@ -24,7 +24,6 @@ struct pm_thread {
 	uint64_t *lost;			     /* the count of visits below an overflow */
 	struct pm_instance *instance;
 	struct pm_package_stack *packages; /* NULL: none is accounted */
-	struct pm_task *task; /* the innermost that runs on the thread, or NULL */
 	/* number of paths whose stride PERFMON_STRIDE=auto has raised */
 	uint32_t strided;
 };

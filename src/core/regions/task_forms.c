@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The short ways of perfmon_task_suspend() and perfmon_task_resume(), as BEGIN and END have theirs
+ * (fastpath/forms.h): a task with one visit open, in a thread that has been on the same way before, and
+ * whose views have not changed. task.c has all other cases.
+ */
+#include "core/api/export.h"
+#include "core/regions/stale.h"
+#include "core/regions/tasks.h"
+
+#undef perfmon_task_suspend
+#undef perfmon_task_resume
+
+#define likely(condition)   __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+#define INLINE		    static inline __attribute__((always_inline))
+/* Unrolls the loops over a constant number of counters. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define UNROLL _Pragma("clang loop unroll_count(8)")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/* Loads two values that stand side by side at once, where a CPU can do that. */
+#if defined(__aarch64__)
+#define PAIR(first, second) __asm__("" : "+r"(first), "+r"(second))
+#define STORE(field, value) ((field) = (value))
+#else
+/* By a vector register they would cost more. */
+#define PAIR(first, second) ((void)0)
+#define STORE(field, value) PM_PUT(field, value)
+#endif
+#define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* Stores in DIFFERENCE what each counter has counted since FRAME's visit began or was resumed. Returns
+ * false if that is not known at once. */
+INLINE bool sample_part(const struct pm_thread_block *block, const struct pm_frame *frame,
+			uint32_t counters, int64_t *difference)
+{
+	int64_t negative = 0;
+	uint64_t raw;
+
+	if (!counters)
+		return true;
+	if (unlikely(frame->epoch != block->epoch))
+		return false;
+	UNROLL
+	for (uint32_t i = 0; i < counters; i++) {
+		if (unlikely(perfmon_view_sample(&block->view[i], &raw)))
+			return false;
+		difference[i] = perfmon_view_difference(&block->view[i], raw,
+							frame->counter[i].raw);
+		negative |= difference[i];
+	}
+	return likely(negative >= 0);
+}
+
+/* Adds TICKS and DIFFERENCE of a part to NODE. One of time alone is two words, of which neither says
+ * anything of the other. */
+INLINE void add_part(struct perfmon_profile_node *node, uint64_t ticks, uint32_t counters,
+		     const int64_t *difference)
+{
+	uint64_t sequence = 0;
+
+	if (counters)
+		sequence = pm_node_open(node);
+	PM_ADD_64(node->time_ticks, ticks);
+	UNROLL
+	for (uint32_t i = 0; i < counters; i++)
+		PM_ADD_64(node->count[i].sum, (uint64_t)difference[i]);
+	if (counters)
+		pm_node_close_part(node, sequence);
+	else
+		PM_PUT(node->parts, node->parts + 1);
+}
+
+/* These need not keep the second argument. */
+__attribute__((cold, noinline)) static int
+suspend_slowly(const struct perfmon_task *begun)
+{
+	return pm_task_suspend(begun, NULL);
+}
+
+__attribute__((cold, noinline)) static int resume_slowly(const struct perfmon_task *begun)
+{
+	return pm_task_resume(begun, NULL);
+}
+
+INLINE int suspend(const struct perfmon_task *begun, struct pm_thread_block *block,
+		   uint32_t counters)
+{
+	struct pm_task_thread *tasks = block->tasks;
+	size_t size = pm_frame_size(counters);
+	int64_t difference[PERFMON_PROFILE_COUNTERS_MAX];
+	struct perfmon_profile_node *node;
+	struct pm_frame *top = block->top, *frame, *begin;
+	uint64_t ticks, start, on_cpu, part, region_key;
+	struct pm_task *task;
+	const void *expected;
+
+	/* A thread without tasks, and a forked child's, have none. */
+	if (unlikely(!tasks))
+		return suspend_slowly(begun);
+	expected = tasks->top;
+	task = tasks->task;
+	PAIR(expected, task);
+	if (unlikely(expected != top) || unlikely(task->id != begun->id))
+		return suspend_slowly(begun);
+	block->top = NULL;
+	SIGNAL_FENCE();
+	frame = pm_frame_at(top, size, -1);
+	start = frame->start;
+	on_cpu = frame->cpu;
+	PAIR(start, on_cpu);
+	ticks = perfmon_arch_timestamp() - start;
+	if (unlikely((int64_t)ticks < 0) ||
+	    !sample_part(block, frame, counters, difference)) {
+		SIGNAL_FENCE();
+		block->top = top;
+		return suspend_slowly(begun);
+	}
+	tasks->top = tasks;
+	node = frame->node;
+	region_key = frame->region_key;
+	PAIR(node, region_key);
+	part = ticks;
+	ticks += task->visit[0].ticks;
+	/* Without PM_FRAME_RESUMED: it is the first part. */
+	if ((int64_t)(on_cpu << 1) >= 0)
+		ticks = part;
+	PM_ADD_64(node->entered, UINT64_C(-1));
+	PM_PUT(frame->node, NULL);
+	add_part(node, part, counters, difference);
+	STORE(task->visit[0].region_key, region_key);
+	STORE(task->visit[0].ticks, ticks);
+	begin = pm_frame_at(top, size, -2);
+	PM_PUT(begin->node, NULL);
+	tasks->task = task->outer;
+	/* Pairs with the acquire of the thread that resumes it. */
+	__atomic_store_n(&task->waits, begun->id, __ATOMIC_RELEASE);
+	SIGNAL_FENCE();
+	block->top = begin;
+	return 0;
+}
+
+/* Reads what BEGIN reads into FRAME, which begins now. */
+INLINE void read_begin(struct pm_thread_block *block, struct pm_frame *frame,
+		       struct perfmon_profile_node *node, uint32_t counters)
+{
+	frame->start = perfmon_arch_timestamp();
+	if (counters)
+		frame->epoch = block->epoch;
+	UNROLL
+	for (uint32_t i = 0; i < counters; i++) {
+		if (unlikely(perfmon_view_sample(&block->view[i],
+						 &frame->counter[i].raw))) {
+			if (pm_stale_begin(block, frame))
+				PM_COUNT32(node->retries, 1);
+			return;
+		}
+	}
+}
+
+INLINE int resume(const struct perfmon_task *begun, struct pm_thread_block *block,
+		  uint32_t counters)
+{
+	struct pm_task_thread *tasks = block->tasks;
+	size_t size = pm_frame_size(counters);
+	uint64_t id = begun->id, key, mark, region_key, below, path_key;
+	struct pm_frame *begin = block->top, *frame;
+	struct perfmon_profile_node *node, *adopted;
+	const struct pm_frame *expected;
+	const struct pm_task_way *way;
+	struct pm_task *task;
+
+	if (unlikely(!tasks))
+		return resume_slowly(begun);
+	/* The chunk was there before the id was. */
+	task = PM_GET(tasks->all[id / PM_TASKS_CHUNK % PM_TASKS_CHUNKS]);
+	if (unlikely(!task))
+		return resume_slowly(begun);
+	task += id % PM_TASKS_CHUNK;
+	/* Pairs with the release of the thread that suspended it. An exchange would cost a fifth of
+	 * this, and no two threads resume a task at a time. */
+	if (unlikely(__atomic_load_n(&task->waits, __ATOMIC_ACQUIRE) != id))
+		return resume_slowly(begun);
+	mark = task->mark;
+	region_key = task->visit[0].region_key;
+	PAIR(mark, region_key);
+	key = mark + region_key;
+	way = pm_task_way(tasks, key);
+	__asm__("" : "+r"(way)); /* one address for all its fields */
+	expected = way->frame;
+	below = way->below;
+	PAIR(expected, below);
+	if (unlikely((expected != begin) | (way->key != key)) ||
+	    unlikely(below != pm_frame_at(begin, size, -1)->path_key))
+		return resume_slowly(begun);
+	block->top = NULL;
+	SIGNAL_FENCE();
+	__atomic_store_n(&task->waits, 0, __ATOMIC_RELAXED);
+	begin->cpu = way->adopted_cpu;
+	begin->path_key = way->adopted_path_key;
+	begin->region_key = tasks->task_key;
+	if (counters)
+		begin->epoch = block->epoch;
+	SIGNAL_FENCE();
+	adopted = way->adopted;
+	node = way->node;
+	PAIR(adopted, node);
+	PM_PUT(begin->node, adopted);
+	path_key = way->path_key;
+	frame = pm_frame_at(begin, size, 1);
+	frame->region_key = region_key;
+	STORE(frame->cpu, PM_FRAME_RESUMED | (uint64_t)(uintptr_t)&task->visit[0].ticks);
+	STORE(frame->path_key, path_key);
+	PM_ADD_64(node->entered, 1);
+	task->outer = tasks->task;
+	tasks->top = pm_frame_at(frame, size, 1);
+	tasks->task = task;
+	read_begin(block, frame, node, counters);
+	SIGNAL_FENCE();
+	PM_PUT(frame->node, node);
+	SIGNAL_FENCE();
+	block->top = pm_frame_at(frame, size, 1);
+	return 0;
+}
+
+/* Compiled for the frequent numbers of counters and once more for all others. */
+#define FORMS(X)                                                                         \
+	X(0, 0)                                                                          \
+	X(1, 1)                                                                          \
+	X(2, 2)                                                                          \
+	X(3, 3)                                                                          \
+	X(4, 4)                                                                          \
+	X(any, ((struct pm_thread_block *)block)->counters)
+
+#define DEFINE(suffix, counters)                                                         \
+	static int suspend_##suffix(const struct perfmon_task *begun, void *block)       \
+	{                                                                                \
+		return suspend(begun, block, counters);                                  \
+	}                                                                                \
+	static int resume_##suffix(const struct perfmon_task *begun, void *block)        \
+	{                                                                                \
+		return resume(begun, block, counters);                                   \
+	}
+FORMS(DEFINE)
+
+PM_EXPORT struct perfmon_task_calls perfmon_task_calls = {pm_task_suspend,
+							  pm_task_resume};
+
+#define ROW(suffix, counters) {suspend_##suffix, resume_##suffix},
+
+void pm_task_calls_arm(uint32_t counters, bool plain)
+{
+	static const struct perfmon_task_calls rows[] = {FORMS(ROW)};
+	struct perfmon_task_calls calls = {pm_task_suspend, pm_task_resume};
+	uint32_t last = sizeof(rows) / sizeof(rows[0]) - 1;
+
+	if (plain)
+		calls = rows[counters < last ? counters : last];
+	__atomic_store_n(&perfmon_task_calls.suspend, calls.suspend, __ATOMIC_RELAXED);
+	__atomic_store_n(&perfmon_task_calls.resume, calls.resume, __ATOMIC_RELAXED);
+}
+
+PM_EXPORT int perfmon_task_suspend(const struct perfmon_task *begun)
+{
+	return begun ? PM_GET(perfmon_task_calls.suspend)(begun, pm_thread_block)
+		     : pm_task_suspend(begun, NULL);
+}
+
+PM_EXPORT int perfmon_task_resume(const struct perfmon_task *begun)
+{
+	return begun ? PM_GET(perfmon_task_calls.resume)(begun, pm_thread_block)
+		     : pm_task_resume(begun, NULL);
+}
