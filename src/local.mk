@@ -120,22 +120,29 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/report.h src/core/report/scale.c src/core/report/spread.c \
 	src/core/report/table.c src/core/report/table.h src/core/report/text.c \
 	src/core/report/unclosed.c \
-	src/core/regions/adopt.c src/core/regions/adopt.h \
-	src/core/regions/aggregate.c src/core/regions/aggregate.h src/core/regions/cost.c \
-	src/core/regions/cost.h src/core/regions/calls.c src/core/regions/configure.c \
-	src/core/regions/exclude.c src/core/regions/exclude.h src/core/regions/exit.c src/core/regions/exit.h \
-	src/core/regions/filter.c src/core/regions/filter.h \
-	src/core/regions/groups.c src/core/regions/groups.h src/core/regions/handed.c src/core/regions/handed.h \
-	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \
-	src/core/regions/overlap.c src/core/regions/package.c src/core/regions/package.h src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h src/core/regions/quantity.c \
-	src/core/regions/recycle.c src/core/regions/recycle.h src/core/regions/regions.h \
-	src/core/regions/run_note.c src/core/regions/run_note.h \
-	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \
-	src/core/regions/setup.c src/core/regions/setup.h src/core/regions/slow.c src/core/regions/slow.h \
-	src/core/regions/stale.c src/core/regions/stale.h src/core/regions/steps.c src/core/regions/steps.h src/core/regions/stride.c src/core/regions/stride.h \
-	src/core/regions/state.c src/core/regions/state.h src/core/regions/task.c src/core/regions/task_forms.c src/core/regions/tasks.c \
-	src/core/regions/tasks.h src/core/regions/team.c src/core/regions/thread.c \
-	src/core/regions/thread.h src/core/regions/unmatched.c src/core/regions/unmatched.h \
+	src/core/regions/threads/aggregate.c src/core/regions/threads/aggregate.h \
+	src/core/regions/threads/exclude.c src/core/regions/threads/exclude.h \
+	src/core/regions/threads/names.c src/core/regions/threads/names.h \
+	src/core/regions/threads/package.c src/core/regions/threads/package.h \
+	src/core/regions/threads/paths.c src/core/regions/threads/paths.h \
+	src/core/regions/threads/recycle.c src/core/regions/threads/recycle.h \
+	src/core/regions/threads/registry.c src/core/regions/threads/registry.h \
+	src/core/regions/threads/state.c src/core/regions/threads/state.h \
+	src/core/regions/threads/steps.c src/core/regions/threads/steps.h \
+	src/core/regions/threads/stride.c src/core/regions/threads/stride.h \
+	src/core/regions/threads/tasks.c src/core/regions/threads/tasks.h \
+	src/core/regions/threads/thread.c src/core/regions/threads/thread.h \
+	src/core/regions/threads/unmatched.c src/core/regions/threads/unmatched.h \
+	src/core/regions/slow/cost.c src/core/regions/slow/cost.h src/core/regions/slow/exit.c \
+	src/core/regions/slow/exit.h src/core/regions/slow/filter.c src/core/regions/slow/filter.h \
+	src/core/regions/slow/groups.c src/core/regions/slow/groups.h src/core/regions/slow/plan.c \
+	src/core/regions/slow/plan.h src/core/regions/slow/run_note.c src/core/regions/slow/run_note.h \
+	src/core/regions/slow/setup.c src/core/regions/slow/setup.h src/core/regions/slow/slow.c \
+	src/core/regions/slow/slow.h src/core/regions/slow/stale.c src/core/regions/slow/stale.h \
+	src/core/regions/adopt.c src/core/regions/adopt.h src/core/regions/calls.c \
+	src/core/regions/configure.c src/core/regions/handed.c src/core/regions/handed.h \
+	src/core/regions/merge_call.c src/core/regions/overlap.c src/core/regions/quantity.c \
+	src/core/regions/report_call.c src/core/regions/task.c src/core/regions/task_forms.c src/core/regions/team.c \
 	src/core/samples/format.c src/core/samples/format.h src/core/samples/format_default.c \
 	src/core/samples/log_decode.c src/core/samples/log_format.h src/core/samples/log_head.c \
 	src/core/samples/log_index.c src/core/samples/log_internal.h src/core/samples/log_output.c \

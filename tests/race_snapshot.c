@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/regions/regions.h"
+#include "core/regions/threads/state.h"
 #include "perfmon/region.h"
 #include "core/text/diag.h"
 #include "helpers.h"

@@ -64,7 +64,7 @@ $1 == "file" {
 {
 	from = room($2)
 	to = room($3)
-	if ($1 == "symbol" && from == "fastpath" && to == "core/regions" && $4 in upward)
+	if ($1 == "symbol" && from == "fastpath" && to ~ /^core\/regions/ && $4 in upward)
 		next
 	if (from != to && !($1 == "symbol" && $4 ~ /^(perfmon|pfm)_/ && (from, "perfmon") in may)) {
 		if (!((from, to) in may))

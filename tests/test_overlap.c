@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "core/regions/regions.h"
+#include "core/regions/threads/state.h"
 
 TestSuite(overlap, .init = probe_quiet, .timeout = 120);
 

@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "core/regions/regions.h"
+#include "core/regions/threads/paths.h"
+#include "core/regions/threads/state.h"
 #include "perfmon/report.h"
 
 TestSuite(region_threads, .init = probe_quiet, .timeout = 240);

@@ -74,7 +74,7 @@ extern struct pm_region_general pm_region_general __attribute__((visibility("hid
 #endif
 
 /*
- * --- the slow path (core/regions/slow.c, core/regions/stale.c) ------------------------
+ * --- the slow path (slow.c and stale.c in core/regions/slow/) -------------------------
  *
  * PM_SLOW(type, name, parameters) declares pm_region_NAME(), and pm_kept_NAME(), which is the
  * same with the registers kept (slow.S).

@@ -88,7 +88,7 @@ sees "an include of what is no face" "not the face of core/events" \
 sees "a use upward" "core/events may not use core/session" \
 	"symbol core/events/pfm.c core/session/enter.c pm_session_enter"
 sees "a call of the fast path that is not declared" "fastpath may not use core/regions" \
-	"symbol fastpath/region.c core/regions/thread.c pm_thread_forget"
+	"symbol fastpath/region.c core/regions/threads/thread.c pm_thread_forget"
 sees "a ring of two files" "a ring of files: core/events/ring.c needs core/events/pfm.c" \
 	"symbol core/events/pfm.c core/events/ring.c a" \
 	"symbol core/events/ring.c core/events/pfm.c b"
@@ -149,7 +149,7 @@ only() {
 	[ "$found" = "$(printf '%s\n' "$@")" ]
 }
 try "one file includes libpfm4" only 'perfmon/(pfmlib|perf_event\.h)' src/core/events/pfm.c || true
-try "one file includes liburcu" only 'urcu' src/core/regions/registry.c || true
+try "one file includes liburcu" only 'urcu' src/core/regions/threads/registry.c || true
 try "one file includes hwloc" only 'hwloc' src/core/topology/load.c || true
 try "one file includes ncurses" only 'n?curses' src/cli/top/screen.c || true
 

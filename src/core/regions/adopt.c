@@ -17,12 +17,12 @@
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
 #include "core/regions/handed.h"
-#include "core/regions/names.h"
-#include "core/regions/paths.h"
-#include "core/regions/slow.h"
-#include "core/regions/stale.h"
-#include "core/regions/state.h"
-#include "core/regions/tasks.h"
+#include "core/regions/slow/slow.h"
+#include "core/regions/slow/stale.h"
+#include "core/regions/threads/names.h"
+#include "core/regions/threads/paths.h"
+#include "core/regions/threads/state.h"
+#include "core/regions/threads/tasks.h"
 
 struct pm_thread_block *pm_adopt_close(struct pm_frame **top, int *err)
 {

@@ -5,7 +5,7 @@
 #include "core/api/export.h"
 #include "core/api/message.h"
 #include "core/kernel/kernel.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/state.h"
 #include "core/settings/variables.h"
 #include "fastpath/fastpath.h"
 #include "perfmon/region.h"

@@ -12,7 +12,7 @@
 #include "core/api/export.h"
 #include "core/api/message.h"
 #include "core/profile/profile.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/state.h"
 
 struct perfmon_merge {
 	struct pm_merge *merge;

@@ -15,12 +15,12 @@
 #include "core/api/export.h"
 #include "core/kernel/clock.h"
 #include "core/regions/adopt.h"
-#include "core/regions/names.h"
-#include "core/regions/paths.h"
-#include "core/regions/registry.h"
-#include "core/regions/slow.h"
-#include "core/regions/stale.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/names.h"
+#include "core/regions/threads/paths.h"
+#include "core/regions/threads/registry.h"
+#include "core/regions/slow/slow.h"
+#include "core/regions/slow/stale.h"
+#include "core/regions/threads/state.h"
 #include "fastpath/fastpath.h"
 
 /* What the object has, while its visit is open. */

@@ -12,7 +12,7 @@
 #include "core/api/message.h"
 #include "core/kernel/stack.h"
 #include "core/profile/profile.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/state.h"
 #include "core/topology/topology.h"
 
 #define FLAGS (PERFMON_REPORT_PER_THREAD | PERFMON_REPORT_SUBTRACT_BIAS)

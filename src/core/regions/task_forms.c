@@ -5,8 +5,8 @@
  * whose views have not changed. task.c has all other cases.
  */
 #include "core/api/export.h"
-#include "core/regions/stale.h"
-#include "core/regions/tasks.h"
+#include "core/regions/slow/stale.h"
+#include "core/regions/threads/tasks.h"
 
 #undef perfmon_task_suspend
 #undef perfmon_task_resume

@@ -10,10 +10,10 @@
 #include "core/kernel/kernel.h"
 #include "core/regions/adopt.h"
 #include "core/regions/handed.h"
-#include "core/regions/paths.h"
-#include "core/regions/slow.h"
-#include "core/regions/state.h"
-#include "core/regions/unmatched.h"
+#include "core/regions/threads/paths.h"
+#include "core/regions/slow/slow.h"
+#include "core/regions/threads/state.h"
+#include "core/regions/threads/unmatched.h"
 #include "fastpath/fastpath.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)

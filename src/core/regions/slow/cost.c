@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/cost.h"
+#include "core/regions/slow/cost.h"
 
 #include <string.h>
 
 #include "core/kernel/clock.h"
 #include "core/kernel/stack.h"
-#include "core/regions/exclude.h"
-#include "core/regions/state.h"
-#include "core/regions/thread.h"
+#include "core/regions/threads/exclude.h"
+#include "core/regions/threads/state.h"
+#include "core/regions/threads/thread.h"
 #include "fastpath/fastpath.h"
 
 #define MOST PERFMON_PROFILE_COUNTERS_MAX

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/exit.h"
+#include "core/regions/slow/exit.h"
 
 #include <string.h>
 
 #include "core/kernel/clock.h"
 #include "core/kernel/stack.h"
 #include "core/profile/profile.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/state.h"
 #include "core/report/report.h"
 #include "core/topology/topology.h"
 

@@ -5,16 +5,16 @@
  * table of paths: the slow path enters one for what is too deep, and a look at a path whose visits
  * are too short takes its node away. What begins in such a visit is left out with it.
  */
-#include "core/regions/filter.h"
+#include "core/regions/slow/filter.h"
 
 #include <stdio.h>
 
 #include "core/kernel/clock.h"
-#include "core/regions/exclude.h"
-#include "core/regions/paths.h"
-#include "core/regions/state.h"
-#include "core/regions/steps.h"
-#include "core/regions/thread.h"
+#include "core/regions/threads/exclude.h"
+#include "core/regions/threads/paths.h"
+#include "core/regions/threads/state.h"
+#include "core/regions/threads/steps.h"
+#include "core/regions/threads/thread.h"
 #include "fastpath/fastpath.h"
 
 _Static_assert(PM_DEPTH_MAX == PERFMON_PROFILE_DEPTH_MAX,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* PERFMON_GROUP: groups of events by name. */
-#include "core/regions/groups.h"
+#include "core/regions/slow/groups.h"
 
 #include <errno.h>
 #include <stdio.h>

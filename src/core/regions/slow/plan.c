@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/plan.h"
+#include "core/regions/slow/plan.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "core/counters/counters.h"
 #include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
-#include "core/regions/package.h"
+#include "core/regions/threads/package.h"
 
 /* Returns the descriptor of EVENT in the group of LEADER (-1: none), disabled. */
 static int open_one(const struct pm_event *event, int leader)

@@ -3,7 +3,7 @@
 #ifndef PM_REGIONS_PLAN_H
 #define PM_REGIONS_PLAN_H
 
-#include "core/regions/state.h"
+#include "core/regions/threads/state.h"
 
 /* Makes the plan of OPTIONS. A note quotes a text that cannot be used, and the default
  * events replace it. Writes the plan's record and notes into the profile. There is always

@@ -24,24 +24,24 @@
  *	              v                                        v
  *	             BEGIN of the hot path                    END of the hot path
  */
-#include "core/regions/slow.h"
+#include "core/regions/slow/slow.h"
 
 #include <errno.h>
 
 #include "core/kernel/clock.h"
 #include "core/kernel/handler.h"
 #include "core/kernel/kernel.h"
-#include "core/regions/cost.h"
-#include "core/regions/exclude.h"
-#include "core/regions/names.h"
-#include "core/regions/paths.h"
-#include "core/regions/registry.h"
-#include "core/regions/setup.h"
-#include "core/regions/state.h"
-#include "core/regions/steps.h"
-#include "core/regions/stride.h"
-#include "core/regions/thread.h"
-#include "core/regions/unmatched.h"
+#include "core/regions/slow/cost.h"
+#include "core/regions/threads/exclude.h"
+#include "core/regions/threads/names.h"
+#include "core/regions/threads/paths.h"
+#include "core/regions/threads/registry.h"
+#include "core/regions/slow/setup.h"
+#include "core/regions/threads/state.h"
+#include "core/regions/threads/steps.h"
+#include "core/regions/threads/stride.h"
+#include "core/regions/threads/thread.h"
+#include "core/regions/threads/unmatched.h"
 #include "fastpath/fastpath.h"
 
 /* Counts a lost visit. A signal handler that interrupts this may count one, too. */

@@ -5,11 +5,11 @@
  * overflowed, or events were multiplexed), a counter has no readable page, or it is not
  * open.
  */
-#include "core/regions/stale.h"
+#include "core/regions/slow/stale.h"
 
 #include "core/kernel/clock.h"
-#include "core/regions/state.h"
-#include "core/regions/thread.h"
+#include "core/regions/threads/state.h"
+#include "core/regions/threads/thread.h"
 #include "fastpath/fastpath.h"
 
 #define MOST PERFMON_PROFILE_COUNTERS_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/aggregate.h"
+#include "core/regions/threads/aggregate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
-#include "core/regions/paths.h"
-#include "core/regions/recycle.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/paths.h"
+#include "core/regions/threads/recycle.h"
+#include "core/regions/threads/state.h"
 
 #define ENTRIES_FIRST_LOG2 7
 

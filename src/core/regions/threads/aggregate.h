@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "core/regions/thread.h"
+#include "core/regions/threads/thread.h"
 
 /*
  * Adds THREAD's record to the aggregate of its CPUs and marks the record unused. Without

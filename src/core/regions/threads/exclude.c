@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/exclude.h"
+#include "core/regions/threads/exclude.h"
 
 #include "core/kernel/clock.h"
 

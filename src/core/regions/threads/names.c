@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/names.h"
+#include "core/regions/threads/names.h"
 
 #include <string.h>
 
 #include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
-#include "core/regions/registry.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/registry.h"
+#include "core/regions/threads/state.h"
 
 _Static_assert((uint32_t)(PERFMON_REGION_KEY_QUIET_ *PM_KEY_INVERSE) > PM_REGIONS_MAX,
 	       "no region has the key of one that is not registered");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/package.h"
+#include "core/regions/threads/package.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "core/kernel/kernel.h"
 #include "core/packages/packages.h"
 #include "core/profile/profile.h"
-#include "core/regions/paths.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/paths.h"
+#include "core/regions/threads/state.h"
 
 #define NONE UINT32_MAX /* no path, of a frame that is no visit */
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/regions/thread.h"
+#include "core/regions/threads/thread.h"
 #include "core/text/diag.h"
 
 /* The open visits of a thread as they were accounted: a mapping of its own. */

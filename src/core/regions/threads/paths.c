@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/paths.h"
+#include "core/regions/threads/paths.h"
 
 #include <sys/mman.h>
 
 #include "core/kernel/kernel.h"
-#include "core/regions/exclude.h"
-#include "core/regions/recycle.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/exclude.h"
+#include "core/regions/threads/recycle.h"
+#include "core/regions/threads/state.h"
 
 #define NODES_FIRST 16
 #define NODES_MOST  4096

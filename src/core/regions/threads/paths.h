@@ -4,8 +4,8 @@
 #ifndef PM_REGIONS_PATHS_H
 #define PM_REGIONS_PATHS_H
 
-#include "core/regions/state.h"
-#include "core/regions/thread.h"
+#include "core/regions/threads/state.h"
+#include "core/regions/threads/thread.h"
 #include "fastpath/fastpath.h"
 
 /* Adds a node of the calling thread for REGION (an id, with PM_REGION_BITS) below number PARENT,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/recycle.h"
+#include "core/regions/threads/recycle.h"
 
 #include <string.h>
 

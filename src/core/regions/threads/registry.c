@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/registry.h"
+#include "core/regions/threads/registry.h"
 
 #include <errno.h>
 #include <stdbool.h> /* urcu/flavor.h of 0.15 uses bool and does not include it */

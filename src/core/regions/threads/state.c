@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/state.h"
+#include "core/regions/threads/state.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -4,6 +4,10 @@
  * whether it counts. setup.c initialises it at the first region. It is never freed: at
  * exit the report is written and the kernel frees the rest, since other threads may still
  * run.
+ *
+ * Must hold in all rooms of regions: data that several threads write is written under the
+ * process lock. A warm region never leaves fastpath/. A signal handler never waits for code
+ * that it may have interrupted.
  */
 #ifndef PM_REGIONS_STATE_H
 #define PM_REGIONS_STATE_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/steps.h"
+#include "core/regions/threads/steps.h"
 
 #include <string.h>
 
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
-#include "core/regions/exclude.h"
-#include "core/regions/paths.h"
-#include "core/regions/registry.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/exclude.h"
+#include "core/regions/threads/paths.h"
+#include "core/regions/threads/registry.h"
+#include "core/regions/threads/state.h"
 
 /* Marks of a part, but for the one that is left for the thread's end. */
 #define MARKS 100

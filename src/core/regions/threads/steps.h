@@ -8,7 +8,7 @@
 #ifndef PM_REGIONS_STEPS_H
 #define PM_REGIONS_STEPS_H
 
-#include "core/regions/thread.h"
+#include "core/regions/threads/thread.h"
 #include "fastpath/fastpath.h"
 
 /* Gives ENTRY, a new path of THREAD, steps if its region is called so and no thread has them. The caller

@@ -9,11 +9,11 @@
  * kept it. Paths with a raised stride share the limit of the thread, so that all of them
  * together keep it; the others do not matter. A stride never decreases.
  */
-#include "core/regions/stride.h"
+#include "core/regions/threads/stride.h"
 
 #include "core/kernel/clock.h"
-#include "core/regions/state.h"
-#include "core/regions/thread.h"
+#include "core/regions/threads/state.h"
+#include "core/regions/threads/thread.h"
 
 /* Regions with fewer visits are measured completely. */
 #define LOOK 1000

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/tasks.h"
+#include "core/regions/threads/tasks.h"
 
 #include <sys/mman.h>
 
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/state.h"
 
 #define HALF 32
 

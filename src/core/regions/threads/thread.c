@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/thread.h"
+#include "core/regions/threads/thread.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,13 +11,13 @@
 #include "core/kernel/kernel.h"
 #include "core/kernel/locks.h"
 #include "core/profile/profile.h"
-#include "core/regions/aggregate.h"
-#include "core/regions/package.h"
-#include "core/regions/paths.h"
-#include "core/regions/recycle.h"
-#include "core/regions/state.h"
-#include "core/regions/steps.h"
-#include "core/regions/tasks.h"
+#include "core/regions/threads/aggregate.h"
+#include "core/regions/threads/package.h"
+#include "core/regions/threads/paths.h"
+#include "core/regions/threads/recycle.h"
+#include "core/regions/threads/state.h"
+#include "core/regions/threads/steps.h"
+#include "core/regions/threads/tasks.h"
 #include "fastpath/fastpath.h"
 
 #define ENTRIES_FIRST_LOG2 5 /* for 16 paths */

@@ -8,7 +8,7 @@
 
 #include "core/counters/counters.h"
 #include "core/profile/profile.h"
-#include "core/regions/registry.h"
+#include "core/regions/threads/registry.h"
 #include "fastpath/fastpath.h"
 
 struct pm_thread {

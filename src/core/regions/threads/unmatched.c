@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/unmatched.h"
+#include "core/regions/threads/unmatched.h"
 
 #include <string.h>
 
 #include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
-#include "core/regions/names.h"
-#include "core/regions/registry.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/names.h"
+#include "core/regions/threads/registry.h"
+#include "core/regions/threads/state.h"
 
 /* The limit of a name, and of the names around it. */
 #define NAME_MOST  128
