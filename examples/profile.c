@@ -43,6 +43,10 @@ static void print_thread(const struct perfmon_profile *profile, uint32_t index)
 	struct perfmon_profile_thread_info thread = {.size = sizeof(thread)};
 
 	perfmon_profile_get_thread(profile, index, &thread);
+	/* Steps have visits that are in paths, too, and other runs have other times. */
+	if (thread.kind != PERFMON_PROFILE_THREAD_KIND_THREAD &&
+	    thread.kind != PERFMON_PROFILE_THREAD_KIND_SUM)
+		return;
 	if (thread.threads == 1)
 		printf("thread %d %s\n", thread.tid, thread.name);
 	else

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/profile/profile.h"
 #include "core/report/merge/join.h"
 #include "core/report/model/value.h"
+#include "perfmon/profile.h"
 #include "profile_builder.h"
 #include "report_text.h"
 
@@ -275,6 +277,49 @@ Test(join, a_joined_profile_is_read_as_it_was_written)
 		free(after);
 	}
 	pm_snapshot_free(again);
+	pm_snapshot_free(s);
+	free(bytes);
+}
+
+/* Row: QU-01: programs see what another run counted beside the times, path by path. */
+Test(join, a_program_reads_the_counts_of_another_run)
+{
+	struct pm_snapshot *s = run_of(NULL, false, 2, fast, 2);
+	struct perfmon_profile_thread_info thread = {.size = sizeof(thread)};
+	struct perfmon_profile_event event = {.size = sizeof(event)};
+	struct perfmon_profile_node_info node = {.size = sizeof(node)};
+	struct perfmon_profile_info info = {.size = sizeof(info)};
+	struct perfmon_profile_value value;
+	struct perfmon_profile *profile;
+	char path[] = "/tmp/perfmon-join.XXXXXX", name[64];
+	int file = mkstemp(path);
+	void *bytes;
+	size_t size;
+
+	join(s, run_of("exact::loads", true, 1, slow, 2), NULL);
+	cr_assert_eq(pm_snapshot_pack(s, &bytes, &size), 0);
+	cr_assert(file >= 0 && write(file, bytes, size) == (ssize_t)size);
+	close(file);
+	cr_assert_eq(perfmon_profile_open(&profile, path, 0, NULL, 0), 0);
+	unlink(path);
+	cr_assert_eq(perfmon_profile_get_info(profile, &info), 0);
+	cr_assert_geq(info.threads, 2);
+	cr_assert_eq(perfmon_profile_get_thread(profile, 0, &thread), 0);
+	cr_expect_neq(thread.kind, PERFMON_PROFILE_THREAD_KIND_OTHER_RUN);
+	cr_assert_eq(perfmon_profile_get_thread(profile, info.threads - 1, &thread), 0);
+	cr_assert_eq(thread.kind, PERFMON_PROFILE_THREAD_KIND_OTHER_RUN);
+	cr_assert_eq(perfmon_profile_get_event(profile, thread.first_event, &event), 0);
+	cr_expect_str_eq(event.name, "exact::loads");
+	cr_assert_eq(perfmon_profile_get_node(profile, info.threads - 1, 2, &node), 0);
+	cr_expect_eq(node.kind, PERFMON_PROFILE_NODE_KIND_REGION);
+	cr_assert_eq(perfmon_profile_get_path(profile, info.threads - 1, 2, name, 64),
+		     10);
+	cr_expect_str_eq(name, "main;solve");
+	cr_assert_eq(perfmon_profile_get_values(profile, info.threads - 1, 2, &value, 1,
+						sizeof(value)),
+		     1);
+	cr_expect_eq(value.value, value_of(s, "solve", "exact::loads").sum);
+	perfmon_profile_close(profile);
 	pm_snapshot_free(s);
 	free(bytes);
 }

@@ -313,3 +313,129 @@ Test(profile_reader, a_process_is_read_while_it_runs)
 		perfmon_profile_open_process(&profile, pid, 0, message, sizeof(message)),
 		-ESRCH);
 }
+
+/* Opens the profile of this process. */
+static struct perfmon_profile *open_own(void)
+{
+	struct perfmon_profile *profile;
+	char message[256];
+
+	cr_assert_eq(perfmon_profile_open_process(&profile, getpid(), 0, message,
+						  sizeof(message)),
+		     0, "%s", message);
+	return profile;
+}
+
+/* Returns the number of the only thread of KIND. */
+static uint32_t thread_of_kind(const struct perfmon_profile *profile, uint32_t kind,
+			       struct perfmon_profile_thread_info *thread)
+{
+	struct perfmon_profile_info info = {.size = sizeof(info)};
+	uint32_t found = UINT32_MAX;
+
+	cr_assert_eq(perfmon_profile_get_info(profile, &info), 0);
+	for (uint32_t t = 0; t < info.threads; t++) {
+		cr_assert_eq(perfmon_profile_get_thread(profile, t, thread), 0);
+		if (thread->kind != kind)
+			continue;
+		cr_assert_eq(found, UINT32_MAX, "two threads have kind %u", kind);
+		found = t;
+	}
+	cr_assert_neq(found, UINT32_MAX, "no thread has kind %u", kind);
+	cr_assert_eq(perfmon_profile_get_thread(profile, found, thread), 0);
+	return found;
+}
+
+/* Row: FO-05: the steps of a path, 100 of one visit and then of two, with the visits of the path. */
+Test(profile_reader, shows_steps)
+{
+	struct perfmon_profile_thread_info thread = {.size = sizeof(thread)};
+	struct perfmon_profile_node_info node = {.size = sizeof(node)};
+	struct perfmon_profile_value values[4];
+	uint64_t time_ns = 0, began_ns = 0, path_ns;
+	struct perfmon_profile *profile;
+	char path[64];
+	uint32_t t;
+
+	setenv("PERFMON_EVENTS", "page-faults", 1);
+	setenv("PERFMON_STEPS", "st;ep", 1);
+	setenv("PERFMON_PROFILE", in_folder("steps"), 1);
+	PERFMON_REGION_BEGIN("loop");
+	for (int i = 0; i < 150; i++) {
+		PERFMON_REGION_BEGIN("st;ep");
+		PERFMON_REGION_END("st;ep");
+	}
+	PERFMON_REGION_END("loop");
+	profile = open_own();
+	t = thread_of_kind(profile, PERFMON_PROFILE_THREAD_KIND_THREAD, &thread);
+	cr_assert_eq(perfmon_profile_get_node(profile, t, 2, &node), 0);
+	cr_assert_str_eq(node.name, "st;ep");
+	cr_expect_eq(node.first_visit, 0);
+	path_ns = node.time_ns;
+
+	t = thread_of_kind(profile, PERFMON_PROFILE_THREAD_KIND_STEPS, &thread);
+	cr_expect_eq(thread.tid, gettid());
+	cr_expect_eq(thread.threads, 1);
+	cr_expect_eq(thread.events, 1);
+	cr_assert_eq(thread.nodes, 126);
+	for (uint32_t n = 1; n < thread.nodes; n++) {
+		uint64_t first = n <= 100 ? n : 101 + 2 * (n - 101);
+
+		cr_assert_eq(perfmon_profile_get_node(profile, t, n, &node), 0);
+		cr_assert_eq(node.kind, PERFMON_PROFILE_NODE_KIND_STEP);
+		cr_assert_str_eq(node.name, "st;ep");
+		cr_assert_eq(node.depth, 2);
+		cr_assert_eq(node.first_visit, first, "%u", n);
+		cr_assert_eq(node.last_visit, n <= 100 ? first : first + 1);
+		cr_assert_eq(node.visits, n <= 100 ? 1 : 2);
+		cr_assert_eq(node.exclusive_time_ns, 0);
+		cr_assert_eq(node.min_time_ns, n <= 100 ? node.time_ns : 0);
+		cr_assert_geq(node.begin_ns, began_ns);
+		cr_assert_eq(
+			perfmon_profile_get_values(profile, t, n, PERFMON_VECTOR(values)),
+			1);
+		cr_assert_eq(values[0].exclusive, 0);
+		began_ns = node.begin_ns;
+		time_ns += node.time_ns;
+	}
+	/* Each step is rounded to nanoseconds. */
+	cr_expect(time_ns + 126 > path_ns && time_ns < path_ns + 126, "%llu of %llu ns",
+		  (unsigned long long)time_ns, (unsigned long long)path_ns);
+	cr_assert_eq(perfmon_profile_get_path(profile, t, 7, path, sizeof(path)), 11);
+	cr_expect_str_eq(path, "loop;st\\;ep");
+	cr_assert_eq(perfmon_profile_get_path(profile, t, 0, path, sizeof(path)), 0);
+	cr_expect_eq(perfmon_profile_get_node(profile, t, 126, &node), -EINVAL);
+	perfmon_profile_close(profile);
+}
+
+/* Row: FO-08: what a user leaves out is counted. */
+Test(profile_reader, shows_visits_that_were_left_out)
+{
+	struct perfmon_profile_thread_info thread = {.size = sizeof(thread)};
+	struct perfmon_profile_info info = {.size = sizeof(info)};
+	struct perfmon_profile *profile;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	setenv("PERFMON_SKIP", "small*", 1);
+	setenv("PERFMON_DEPTH", "1", 1);
+	setenv("PERFMON_PROFILE", in_folder("less"), 1);
+	PERFMON_REGION_BEGIN("work");
+	for (int i = 0; i < 5; i++) {
+		PERFMON_REGION_BEGIN("deep");
+		PERFMON_REGION_END("deep");
+	}
+	PERFMON_REGION_END("work");
+	for (int i = 0; i < 3; i++) {
+		PERFMON_REGION_BEGIN("small");
+		PERFMON_REGION_END("small");
+	}
+	profile = open_own();
+	cr_assert_eq(perfmon_profile_get_info(profile, &info), 0);
+	cr_expect_eq(info.left_out_regions, 1);
+	thread_of_kind(profile, PERFMON_PROFILE_THREAD_KIND_THREAD, &thread);
+	cr_expect_eq(thread.nodes, 2);
+	cr_expect_eq(thread.left_out_by_name, 3);
+	cr_expect_eq(thread.left_out_by_depth, 5);
+	cr_expect_eq(thread.left_out_by_mean, 0);
+	perfmon_profile_close(profile);
+}

@@ -14,6 +14,8 @@
  *		struct perfmon_profile_thread_info thread = {.size = sizeof(thread)};
  *
  *		perfmon_profile_get_thread(profile, t, &thread);
+ *		if (thread.kind > PERFMON_PROFILE_THREAD_KIND_SUM)
+ *			continue; // other runs, and steps of paths
  *		for (uint32_t n = 1; n < thread.nodes; n++) {
  *			struct perfmon_profile_node_info node = {.size = sizeof(node)};
  *
@@ -138,6 +140,8 @@ struct perfmon_profile_info {
 	size_t arguments_size;
 	uint32_t run_notes; /* for perfmon_profile_get_run_note() */
 	uint32_t reserved2;
+	uint64_t
+		left_out_regions; /* that are left out by their names (PERFMON_ONLY, PERFMON_SKIP) */
 };
 
 /** perfmon_profile_get_info() - fills INFO. 0; -EINVAL; -E2BIG. */
@@ -214,7 +218,14 @@ int perfmon_profile_get_event(const struct perfmon_profile *profile, uint32_t in
  * know, with all their nodes. */
 enum perfmon_profile_thread_kind {
 	PERFMON_PROFILE_THREAD_KIND_THREAD, /* one thread */
-	PERFMON_PROFILE_THREAD_KIND_SUM	    /* the sum of threads that have ended */
+	PERFMON_PROFILE_THREAD_KIND_SUM,    /* the sum of threads that have ended */
+	/* A sum of threads of another run of the program (perfmon report --counts, perfmon run
+	 * --passes), of which the counts alone are of interest: they stand beside the values of the
+	 * other threads, path by path. Visits and times are those of that run. */
+	PERFMON_PROFILE_THREAD_KIND_OTHER_RUN,
+	/* The steps of one path of the thread with this tid (PERFMON_STEPS): each node from 1 on is a
+	 * step, of visits that other nodes have, too. */
+	PERFMON_PROFILE_THREAD_KIND_STEPS
 };
 
 /* A thread, or the sum of several threads that have ended. Grows at its end. The strings
@@ -232,6 +243,10 @@ struct perfmon_profile_thread_info {
 	uint64_t unmatched_ends;
 	uint32_t kind; /* enum perfmon_profile_thread_kind */
 	uint32_t reserved;
+	/* Visits that were left out on request: */
+	uint64_t left_out_by_name;  /* PERFMON_ONLY, PERFMON_SKIP */
+	uint64_t left_out_by_depth; /* PERFMON_DEPTH */
+	uint64_t left_out_by_mean;  /* PERFMON_MIN_MEAN */
 };
 
 /** perfmon_profile_get_thread() - fills THREAD with thread INDEX, from 0. 0; -EINVAL;
@@ -250,6 +265,10 @@ int perfmon_profile_get_thread(const struct perfmon_profile *profile, uint32_t i
 #define PERFMON_PROFILE_NODE_MIGRATED	0x080u /* visits that ended on another CPU */
 #define PERFMON_PROFILE_NODE_DEFECT	0x100u /* negative differences, left out */
 #define PERFMON_PROFILE_NODE_FIRST	0x200u /* the first visits alone: PERFMON_MIN_MEAN */
+/* These two are of nodes of PERFMON_PROFILE_THREAD_KIND_OTHER_RUN: */
+#define PERFMON_PROFILE_NODE_RUNS_DIFFER 0x400u /* the runs were not alike in this path */
+#define PERFMON_PROFILE_NODE_SOME_THREADS                                                \
+	0x800u /* some threads of its run lack an event */
 
 /* The kinds of nodes. A later version may have further ones: skip kinds that you do not know,
  * with the nodes below them. */
@@ -265,7 +284,11 @@ enum perfmon_profile_node_kind {
 	PERFMON_PROFILE_NODE_KIND_QUANTITY,
 	/* Visits that overlap others (perfmon/overlap.h): their values are in those of no other node,
 	 * and none of them is exclusive. */
-	PERFMON_PROFILE_NODE_KIND_OVERLAPPING
+	PERFMON_PROFILE_NODE_KIND_OVERLAPPING,
+	/* A visit of a path, or some in a row: first_visit to last_visit. Its times and values are
+	 * inclusive alone: the exclusive ones and the bias are 0. Of a step of several visits the
+	 * minimum is 0, and the maximum too unless it is longer than in all steps before. */
+	PERFMON_PROFILE_NODE_KIND_STEP
 };
 
 /* A path of a thread: a region below another node. Grows at its end. The string lasts
@@ -301,6 +324,9 @@ struct perfmon_profile_node_info {
 	uint64_t quantity;	/* the value of a quantity, else 0 */
 	uint32_t quantity_kind; /* enum perfmon_quantity_kind (perfmon/quantity.h) */
 	uint32_t reserved2;
+	uint64_t first_visit; /* of a step, from 1, else 0 */
+	uint64_t last_visit;
+	uint64_t begin_ns; /* of a step: when it began, after the profile's beginning */
 };
 
 /** perfmon_profile_get_node() - fills NODE with node INDEX of thread THREAD. Node 0 is the

@@ -175,7 +175,7 @@ PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 		.ranks = header->ranks,
 		.writer = writer_of(s),
 		.partial = s->partial,
-		.threads = s->thread_count,
+		.threads = pm_reader_thread_count(s),
 		.notes = s->note_count,
 		.begin_realtime_ns = header->begin_realtime_ns,
 		.arguments = s->arguments,
@@ -184,6 +184,7 @@ PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 		.lost_threads = header->lost_threads,
 		.unmatched_ends = header->unmatched_ends,
 		.run_notes = s->run_notes ? s->run_notes->count : 0,
+		.left_out_regions = header->left_out_regions,
 	};
 	for (uint32_t p = 0; p < s->plan_count; p++)
 		made.events += s->plans[p].counter_count;
@@ -295,9 +296,17 @@ static bool is_sum(const struct pm_snapshot_thread *thread)
 static const struct pm_snapshot_thread *thread_at(const struct perfmon_profile *profile,
 						  uint32_t index)
 {
-	if (!profile || index >= profile->snapshot->thread_count)
-		return NULL;
-	return &profile->snapshot->threads[index];
+	return profile ? pm_reader_thread(profile->snapshot, index) : NULL;
+}
+
+static uint32_t thread_kind(const struct pm_snapshot *s, uint32_t index)
+{
+	if (pm_reader_steps(s, index))
+		return PERFMON_PROFILE_THREAD_KIND_STEPS;
+	if (pm_reader_is_joined(s, index))
+		return PERFMON_PROFILE_THREAD_KIND_OTHER_RUN;
+	return is_sum(&s->threads[index]) ? PERFMON_PROFILE_THREAD_KIND_SUM
+					  : PERFMON_PROFILE_THREAD_KIND_THREAD;
 }
 
 PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
@@ -311,13 +320,16 @@ PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
 		       "sizeof(struct perfmon_profile_thread_info)");
 	const struct perfmon_profile_thread *record;
 	struct perfmon_profile_thread_info made;
+	bool named;
 
 	if (!from || err)
 		return err ?: -EINVAL;
 	record = &from->record;
+	/* The steps of a path are a thread's. */
+	named = !is_sum(from) || pm_reader_steps(profile->snapshot, index);
 	made = (struct perfmon_profile_thread_info){
-		.name = is_sum(from) ? "" : record->name,
-		.tid = is_sum(from) ? 0 : (pid_t)record->tid,
+		.name = named ? record->name : "",
+		.tid = named ? (pid_t)record->tid : 0,
 		.live = record->state == PERFMON_PROFILE_THREAD_STATE_LIVE,
 		.threads = is_sum(from) ? record->aggregated : 1,
 		.nodes = from->node_count,
@@ -325,8 +337,10 @@ PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
 			       record->lost_no_memory + record->lost_unnamed +
 			       record->lost_other,
 		.unmatched_ends = record->unmatched_ends,
-		.kind = is_sum(from) ? PERFMON_PROFILE_THREAD_KIND_SUM
-				     : PERFMON_PROFILE_THREAD_KIND_THREAD,
+		.kind = thread_kind(profile->snapshot, index),
+		.left_out_by_name = record->left_out[PERFMON_PROFILE_LEFT_OUT_NAME],
+		.left_out_by_depth = record->left_out[PERFMON_PROFILE_LEFT_OUT_DEPTH],
+		.left_out_by_mean = record->left_out[PERFMON_PROFILE_LEFT_OUT_MEAN],
 	};
 	if (from->plan) {
 		made.first_event = first_event(profile->snapshot, from->plan);
@@ -357,6 +371,22 @@ static uint32_t ancestors(const struct pm_snapshot_thread *thread, uint32_t inde
 	return depth;
 }
 
+/* Lists the regions from that of INDEX up to the outermost one, and returns how many there are. */
+static uint32_t regions_above(const struct pm_snapshot_thread *thread,
+			      const struct pm_snapshot_steps *steps, uint32_t index,
+			      uint32_t line[PERFMON_PROFILE_DEPTH_MAX])
+{
+	uint32_t depth = ancestors(thread, index, line);
+
+	for (uint32_t i = 0; i < depth; i++)
+		line[i] = pm_snapshot_node(thread, line[i])->region;
+	if (!steps || !depth)
+		return depth;
+	for (uint32_t i = 0; i < steps->depth; i++)
+		line[i] = steps->path[steps->depth - 1 - i];
+	return steps->depth;
+}
+
 static uint32_t marks_of(const struct perfmon_profile_node *node, bool sampled,
 			 bool in_flight)
 {
@@ -372,7 +402,13 @@ static uint32_t marks_of(const struct perfmon_profile_node *node, bool sampled,
 	       (node->migrations ? PERFMON_PROFILE_NODE_MIGRATED : 0) |
 	       (node->defects ? PERFMON_PROFILE_NODE_DEFECT : 0) |
 	       (node->flags & PERFMON_PROFILE_NODE_LEFT_OUT ? PERFMON_PROFILE_NODE_FIRST
-							    : 0);
+							    : 0) |
+	       (node->flags & PERFMON_PROFILE_NODE_UNALIKE
+			? PERFMON_PROFILE_NODE_RUNS_DIFFER
+			: 0) |
+	       (node->flags & PERFMON_PROFILE_NODE_FEWER_THREADS
+			? PERFMON_PROFILE_NODE_SOME_THREADS
+			: 0);
 }
 
 static uint32_t node_kind(const struct perfmon_profile_node *node)
@@ -423,6 +459,34 @@ static void put_values(const struct perfmon_profile *profile, uint32_t thread,
 	}
 }
 
+/* Fills MADE with what node INDEX of STEPS has as a step. The marks of a path do not tell what is in nested
+ * regions. */
+static void put_step(const struct perfmon_profile *profile,
+		     const struct pm_snapshot_steps *steps, uint32_t index,
+		     struct perfmon_profile_node_info *made)
+{
+	const struct pm_snapshot *s = profile->snapshot;
+	uint64_t begin = s->header.begin_ticks;
+	const struct pm_snapshot_step *step;
+
+	if (!index)
+		return;
+	step = &steps->step[index - 1];
+	made->kind = PERFMON_PROFILE_NODE_KIND_STEP;
+	made->depth = steps->depth;
+	made->exclusive_time_ns = made->exclusive_off_cpu_ns = 0;
+	made->bias_ns = 0;
+	made->first_visit = step->first;
+	made->last_visit = step->last;
+	if (step->begin_ticks > begin)
+		made->begin_ns =
+			whole(pm_snapshot_ns(s, (double)(step->begin_ticks - begin)));
+	if (made->measured != 1) {
+		made->min_time_ns = 0;
+		made->max_time_ns = whole(pm_snapshot_ns(s, (double)step->longest));
+	}
+}
+
 PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 				       uint32_t thread, uint32_t index,
 				       struct perfmon_profile_node_info *node)
@@ -434,6 +498,7 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 			 ".size = sizeof(struct perfmon_profile_node_info)");
 	const struct perfmon_profile_stride *stride;
 	struct perfmon_profile_node_info made;
+	const struct pm_snapshot_steps *steps;
 	uint32_t line[PERFMON_PROFILE_DEPTH_MAX];
 	const struct pm_snapshot *s;
 
@@ -458,6 +523,9 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 		put_quantity(&made, from);
 	else
 		put_values(profile, thread, index, &made, from);
+	steps = pm_reader_steps(s, thread);
+	if (steps)
+		put_step(profile, steps, index, &made);
 	pm_struct_fill(node, &made, sizeof(made));
 	return answer(profile, 0, NULL);
 }
@@ -468,6 +536,7 @@ PM_EXPORT int perfmon_profile_get_path(const struct perfmon_profile *profile,
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	uint32_t line[PERFMON_PROFILE_DEPTH_MAX], depth;
+	const struct pm_snapshot_steps *steps;
 	size_t length = 0;
 
 	if (!node_at(of, index) || (!buffer && size))
@@ -479,8 +548,10 @@ PM_EXPORT int perfmon_profile_get_path(const struct perfmon_profile *profile,
 			buffer[length] = (c);                                            \
 		length++;                                                                \
 	} while (0)
-	for (depth = ancestors(of, index, line); depth-- > 0;) {
-		uint32_t region = pm_snapshot_node(of, line[depth])->region;
+	steps = pm_reader_steps(profile->snapshot, thread);
+	depth = regions_above(of, steps, index, line);
+	while (depth-- > 0) {
+		uint32_t region = line[depth];
 
 		for (const char *c = profile->snapshot->regions[region]; *c; c++) {
 			if (*c == ';' || *c == '\\')
@@ -571,8 +642,11 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 		made.value = open ? node->count[c].sum : 0;
 		sum = pm_reader_sum(&profile->sums, of, thread, index,
 				    PM_READER_COUNTS + c);
-		made.exclusive = whole((double)made.value - sum->below);
-		made.bias = whole(fmin(sum->bias, (double)made.value));
+		/* Of a step it is not known what nested regions have. */
+		if (!pm_reader_steps(profile->snapshot, thread)) {
+			made.exclusive = whole((double)made.value - sum->below);
+			made.bias = whole(fmin(sum->bias, (double)made.value));
+		}
 		made.status = status_of(of, node, c, made.enabled_ns, made.running_ns);
 		pm_vector_fill(values, c, element_size, &made, sizeof(made));
 	}
