@@ -24,6 +24,7 @@ import functools
 import inspect
 import operator
 import os
+import re
 import sys
 from collections import namedtuple
 
@@ -141,51 +142,116 @@ _task_resume = _quick.perfmon_task_resume
 _task_end = _quick.perfmon_task_end
 
 
-class _Steps:
-    """Runs a coroutine as a visit of a region, which waits when the coroutine does, with all visits
-    that the coroutine has open."""
+def _parts(region, inner):
+    """Runs a coroutine or generator as a visit of REGION, which waits when INNER does, with all visits
+    that INNER has open."""
+    task = _Task()
+    at = ctypes.byref(task)
+    step, value = inner.send, None
+    _task_begin(at)
+    _begin(region)
+    try:
+        while True:
+            try:
+                wanted = step(value)
+            except StopIteration as stop:
+                return stop.value
+            _task_suspend(at)
+            try:
+                value = yield wanted
+                step = inner.send
+            except GeneratorExit:
+                # Nobody waits for it any more: it ends now.
+                _task_resume(at)
+                inner.close()
+                raise
+            except BaseException as error:
+                step, value = inner.throw, error
+            _task_resume(at)
+    finally:
+        _end(region)
+        _task_end(at)
 
-    __slots__ = ("_region", "_coroutine")
 
-    def __init__(self, region, coroutine):
-        self._region, self._coroutine = region, coroutine
+class _Awaitable:
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts):
+        self._parts = parts
 
     def __await__(self):
-        region, coroutine = self._region, self._coroutine
+        return self._parts
+
+
+def _go_on(at, inner):
+    """Runs an awaitable of an asynchronous generator as a part of the task AT, which goes on before
+    each step and waits after it."""
+    inner = inner.__await__()
+    step, value = inner.send, None
+    while True:
+        _task_resume(at)
+        try:
+            wanted = step(value)
+        except StopIteration as stop:
+            return stop.value
+        finally:
+            _task_suspend(at)
+        try:
+            value = yield wanted
+            step = inner.send
+        except BaseException as error:
+            step, value = inner.throw, error
+
+
+def _follow_async(region, function):
+    """As _parts(), of an asynchronous generator."""
+
+    async def counted(*arguments, **keywords):
+        inner = function(*arguments, **keywords)
         task = _Task()
         at = ctypes.byref(task)
-        step, value = coroutine.send, None
         _task_begin(at)
         _begin(region)
+        _task_suspend(at)
+        wanted = inner.asend(None)
         try:
             while True:
                 try:
-                    wanted = step(value)
-                except StopIteration as stop:
-                    return stop.value
-                _task_suspend(at)
+                    item = await _Awaitable(_go_on(at, wanted))
+                except StopAsyncIteration:
+                    return
                 try:
-                    value = yield wanted
-                    step = coroutine.send
+                    wanted = inner.asend((yield item))
                 except GeneratorExit:
-                    # Nobody waits for the coroutine any more: it ends now.
-                    _task_resume(at)
-                    coroutine.close()
+                    await _Awaitable(_go_on(at, inner.aclose()))
                     raise
                 except BaseException as error:
-                    step, value = coroutine.throw, error
-                _task_resume(at)
+                    wanted = inner.athrow(error)
         finally:
+            _task_resume(at)
             _end(region)
             _task_end(at)
 
+    return counted
+
 
 def _follow(region, function):
-    @functools.wraps(function)
-    async def counted(*arguments, **keywords):
-        return await _Steps(region, function(*arguments, **keywords))
+    """FUNCTION with its visits, if it makes coroutines or generators, or None."""
+    if inspect.iscoroutinefunction(function):
 
-    return counted
+        async def counted(*arguments, **keywords):
+            return await _Awaitable(_parts(region, function(*arguments, **keywords)))
+
+    elif inspect.isgeneratorfunction(function):
+
+        def counted(*arguments, **keywords):
+            return (yield from _parts(region, function(*arguments, **keywords)))
+
+    elif inspect.isasyncgenfunction(function):
+        counted = _follow_async(region, function)
+    else:
+        return None
+    return functools.wraps(function)(counted)
 
 
 class _Named:
@@ -208,17 +274,9 @@ class _Named:
     def __call__(self, function):
         if not callable(function):
             raise TypeError(f"region({self.name!r}) decorates functions, not {function!r}")
-        if inspect.iscoroutinefunction(function):
-            return _follow(self._at, function)
-        for is_kind, kind in (
-            (inspect.isasyncgenfunction, "an asynchronous generator"),
-            (inspect.isgeneratorfunction, "a generator"),
-        ):
-            if is_kind(function):
-                raise TypeError(
-                    f"region({self.name!r}) cannot decorate {function.__qualname__!r}: it is {kind}, "
-                    "which stops while others run. Use regions between its stops"
-                )
+        follows = _follow(self._at, function)
+        if follows:
+            return follows
         at = self._at
 
         @functools.wraps(function)
@@ -262,8 +320,8 @@ def region(name):
     `@libperfmon.region` takes that of the function.
 
     A visit must end in the thread where it began, and in the order in which visits began. It must
-    contain no `yield`, and `await` only inside of a coroutine that is decorated: such a one waits with
-    all of its visits, and what runs meanwhile is not in them.
+    contain `yield` and `await` only inside of a coroutine or generator that is decorated: such a one
+    waits with all of its visits, and what runs meanwhile is not in them.
     """
     try:
         return _known[name]
@@ -564,7 +622,7 @@ class _ProfileInfo(_Grows):
         ("reserved", _U32), ("begin_realtime_ns", _U64), ("elapsed_ns", _U64),
         ("lost_visits", _U64), ("lost_threads", _U64), ("unmatched_ends", _U64),
         ("arguments", _POINTER), ("arguments_size", _SIZE), ("run_notes", _U32),
-        ("reserved2", _U32),
+        ("reserved2", _U32), ("left_out_regions", _U64),
     ]
 
 
@@ -582,6 +640,7 @@ class _ProfileThread(_Grows):
         ("size", _SIZE), ("name", _TEXT), ("tid", ctypes.c_int32), ("live", _U32),
         ("threads", _U32), ("nodes", _U32), ("first_event", _U32), ("events", _U32),
         ("lost_visits", _U64), ("unmatched_ends", _U64), ("kind", _U32), ("reserved", _U32),
+        ("left_out_by_name", _U64), ("left_out_by_depth", _U64), ("left_out_by_mean", _U64),
     ]
 
 
@@ -592,7 +651,8 @@ class _ProfileNode(_Grows):
         ("measured", _U64), ("time_ns", _U64), ("min_time_ns", _U64), ("max_time_ns", _U64),
         ("off_cpu_ns", _U64), ("weight", _U64), ("exclusive_time_ns", _U64),
         ("exclusive_off_cpu_ns", _U64), ("bias_ns", _U64), ("quantity", _U64),
-        ("quantity_kind", _U32), ("reserved2", _U32),
+        ("quantity_kind", _U32), ("reserved2", _U32), ("first_visit", _U64),
+        ("last_visit", _U64), ("begin_ns", _U64),
     ]
 
 
@@ -606,10 +666,11 @@ class _ProfileValue(ctypes.Structure):
 _NODE_MARKS = {
     0x001: "in flight", 0x002: "torn", 0x004: "sampled", 0x008: "mismatched", 0x010: "dropped",
     0x020: "retried", 0x040: "fallback", 0x080: "migrated", 0x100: "defect",
-    0x200: "first",
+    0x200: "first", 0x400: "runs differ", 0x800: "some threads",
 }
 _NODE_KINDS = {1: "region", 2: "adopted", 3: "quantity", 4: "overlapping"}
 _THREAD_KINDS = {0: "thread", 1: "sum"}
+_OTHER_RUN, _STEPS, _STEP = 2, 3, 5
 _EVENT_KINDS = {0: "kernel", 1: "exact", 2: "package"}
 _WRITERS = {0: "unknown", 1: "runs", 2: "ended", 3: "gone"}
 
@@ -636,6 +697,9 @@ _profile_get_thread = _call(
 )
 _profile_get_node = _call(
     "perfmon_profile_get_node", ctypes.c_int, _POINTER, _U32, _U32, ctypes.POINTER(_ProfileNode)
+)
+_profile_get_path = _call(
+    "perfmon_profile_get_path", ctypes.c_int, _POINTER, _U32, _U32, _TEXT, _SIZE
 )
 _profile_get_values = _call(
     "perfmon_profile_get_values", ctypes.c_int, _POINTER, _U32, _U32,
@@ -731,18 +795,53 @@ def _regions(opened, t, thread, events):
     return made
 
 
-def _threads(opened, count, events):
+def _steps(opened, t, thread, events):
     made = []
+    for n in range(1, thread.nodes):
+        node = opened.fill(_profile_get_node, _ProfileNode, t, n)
+        if node.kind == _STEP:
+            made.append({
+                **_fields(
+                    node, "first_visit", "last_visit", "begin_ns", "visits", "measured",
+                    "weight", "time_ns", "off_cpu_ns",
+                ),
+                "marks": _words(node.marks, _NODE_MARKS),
+                "values": _values(opened, t, n, thread, events),
+            })
+    return made
+
+
+def _path(opened, t, n):
+    """The names of the regions from the top down to node N."""
+    buffer = ctypes.create_string_buffer(_check(_profile_get_path(opened.at, t, n, None, 0)) + 1)
+    _check(_profile_get_path(opened.at, t, n, buffer, len(buffer)))
+    names = re.findall(r"(?:[^\\;]|\\.)+", _text(buffer.value), re.DOTALL)
+    return tuple(re.sub(r"\\(.)", r"\1", name, flags=re.DOTALL) for name in names)
+
+
+def _threads(opened, count, events):
+    """The threads, those of other runs, and the steps of paths."""
+    threads, others, steps = [], [], []
     for t in range(count):
         thread = opened.fill(_profile_get_thread, _ProfileThread, t)
         if thread.kind in _THREAD_KINDS:
-            made.append({
-                **_fields(thread, "name", "tid", "threads", "lost_visits", "unmatched_ends"),
+            threads.append({
+                **_fields(
+                    thread, "name", "tid", "threads", "lost_visits", "unmatched_ends",
+                    "left_out_by_name", "left_out_by_depth", "left_out_by_mean",
+                ),
                 "kind": _THREAD_KINDS[thread.kind],
                 "live": bool(thread.live),
                 "regions": _regions(opened, t, thread, events),
             })
-    return made
+        elif thread.kind == _OTHER_RUN:
+            regions = _regions(opened, t, thread, events)
+            others.append({**_fields(thread, "threads"), "regions": regions})
+        elif thread.kind == _STEPS:
+            path = _path(opened, t, 1) if thread.nodes > 1 else ()
+            made = _steps(opened, t, thread, events)
+            steps.append({**_fields(thread, "name", "tid"), "path": path, "steps": made})
+    return {"threads": threads, "other_runs": others, "steps": steps}
 
 
 class Profile(dict):
@@ -752,6 +851,27 @@ class Profile(dict):
         """This profile as a frame of pandas: see libperfmon.frame()."""
         return frame([self])
 
+    def steps_frame(self):
+        """The steps of this profile as a frame of pandas: a row for each. Values are as in frame(),
+        and inclusive."""
+        import pandas
+
+        scales = {event["name"]: event["scale"] for event in self["events"]}
+        rows = []
+        for of in self["steps"]:
+            for step in of["steps"]:
+                factor = _factor(step)
+                row = {
+                    "tid": of["tid"], "thread": of["name"], "path": ";".join(of["path"]),
+                    "first_visit": step["first_visit"], "last_visit": step["last_visit"],
+                    "begin_s": step["begin_ns"] / 1e9, "visits": step["visits"],
+                    "time_s": step["time_ns"] * factor / 1e9,
+                }
+                for name, value in step["values"].items():
+                    row[name] = _estimate(value, "value", _scale(scales, name), factor)
+                rows.append(row)
+        return pandas.DataFrame(rows)
+
 
 def read_profile(source):
     """Reads a profile, from a file by its path or from a running process by its PID, as a dict.
@@ -760,6 +880,10 @@ def read_profile(source):
     its times in ns, its "marks", in "values" a dict for each event, and in "quantities" what the
     program said of it, by "NAME [UNIT]". Values are those of
     perfmon/profile.h: as counted, of the measured visits, not scaled, and no bias is subtracted.
+
+    "steps" has the paths of PERFMON_STEPS, each with its "steps": a dict for each, with its visits
+    and values. "other_runs" has what other runs counted beside the times (perfmon report --counts):
+    the "regions" of each.
     """
     with _Open(source) as opened:
         info = opened.fill(_profile_get_info, _ProfileInfo)
@@ -770,14 +894,14 @@ def read_profile(source):
         return Profile(
             _fields(
                 info, "program", "host", "pid", "parent_pid", "rank", "ranks", "begin_realtime_ns",
-                "elapsed_ns", "lost_visits", "lost_threads", "unmatched_ends",
+                "elapsed_ns", "lost_visits", "lost_threads", "unmatched_ends", "left_out_regions",
             ),
             arguments=[_text(a) for a in arguments.split(b"\0")] if arguments else [],
             writer=_WRITERS.get(info.writer, "unknown"),
             partial=opened.sentence(_profile_message) if info.partial else "",
             notes=[opened.sentence(_profile_get_note, i) for i in range(info.notes)],
             events=events,
-            threads=_threads(opened, info.threads, events),
+            **_threads(opened, info.threads, events),
         )
 
 
@@ -790,9 +914,17 @@ def _estimate(value, key, scale, factor):
     return float("nan")
 
 
-def _row(profile, thread, region, scales):
+def _factor(region):
     # A stride measures some of the visits, which stand for all.
-    factor = region["visits"] / region["weight"] if region["weight"] else 1
+    return region["visits"] / region["weight"] if region["weight"] else 1
+
+
+def _scale(scales, name):
+    return scales.get(name.partition("#")[0], 1)
+
+
+def _row(profile, thread, region, scales):
+    factor = _factor(region)
     row = {
         "pid": profile["pid"], "rank": profile["rank"], "tid": thread["tid"],
         "thread": thread["name"], "path": ";".join(region["path"]), "region": region["name"],
@@ -802,7 +934,7 @@ def _row(profile, thread, region, scales):
     }
     marks = set(region["marks"])
     for name, value in region["values"].items():
-        scale = scales.get(name.partition("#")[0], 1)
+        scale = _scale(scales, name)
         row[name] = _estimate(value, "value", scale, factor)
         row[f"{name} exclusive"] = _estimate(value, "exclusive", scale, factor)
         marks |= {word for word in value["status"] if word not in ("counted", "syscall")}

@@ -168,20 +168,6 @@ def test_wrong_names():
     raises(TypeError, "decorates functions", libperfmon.region("x"), 3)
 
 
-def test_what_stops_is_no_region():
-    import libperfmon
-
-    def generator():
-        yield
-
-    async def both():
-        yield
-
-    for function, kind in ((generator, "a generator"), (both, "an asynchronous generator")):
-        raises(TypeError, kind, libperfmon.region("x"), function)
-        raises(TypeError, kind, libperfmon.region, function)
-
-
 def times():
     """Of the regions of this process by name, the time in seconds, and the page faults."""
     import libperfmon
@@ -285,6 +271,137 @@ def test_coroutines_that_fail_or_are_left():
     name = "test_coroutines_that_fail_or_are_left.<locals>.waits"
     found = {path: values[0] for path, values in times().items()}
     assert found == {(name,): 4, (name, "inside"): 4, ("fails",): 1}, found
+
+
+def test_generators_wait_with_their_visits():
+    keeps_profile()
+    import inspect
+    import libperfmon
+
+    @libperfmon.region("rows")
+    def rows(pages):
+        with libperfmon.region("part"):
+            for step in range(3):
+                touch(pages)
+                got = yield step
+                assert got in (None, "sent"), got
+        return "done"
+
+    def all_of():
+        return (yield from rows(100))
+
+    touch(2)
+    assert inspect.isgeneratorfunction(rows) and rows.__name__ == "rows"
+    with libperfmon.region("use"):
+        for _ in rows(100):
+            touch(40)
+        both = [all_of(), all_of()]
+        for step in range(3):
+            for one in both:
+                assert one.send("sent" if step else None) == step
+                touch(40)
+        for one in both:
+            try:
+                next(one)
+            except StopIteration as stop:
+                assert stop.value == "done"
+    found = times()
+    use, part = ("use",), ("use", "rows", "part")
+    assert set(found) == {use, use + ("rows",), part}, found
+    assert [found[path][0] for path in (use, use + ("rows",), part)] == [1, 3, 3], found
+    # What the loop does between the rows is in the loop's region alone.
+    assert 900 <= found[part][2] <= 990 and 360 <= found[use][2] <= 450, found
+
+
+def test_generators_that_fail_or_are_left():
+    keeps_profile()
+    import libperfmon
+
+    seen = []
+
+    @libperfmon.region
+    def rows(text):
+        try:
+            with libperfmon.region("inside"):
+                yield 1
+                raise KeyError(text)
+        except BaseException as error:
+            seen.append((text, type(error).__name__))
+            raise
+
+    for one in rows("left"):
+        break
+    del one
+    left = rows("closed")
+    next(left)
+    left.close()
+    raises(KeyError, "fails", list, rows("fails"))
+    thrown = rows("thrown")
+    next(thrown)
+    raises(ValueError, "y", thrown.throw, ValueError("y"))
+    never = rows("never")
+    del never
+    assert seen == [("left", "GeneratorExit"), ("closed", "GeneratorExit"), ("fails", "KeyError"),
+                    ("thrown", "ValueError")], seen
+    name = "test_generators_that_fail_or_are_left.<locals>.rows"
+    found = {path: values[0] for path, values in times().items()}
+    assert found == {(name,): 4, (name, "inside"): 4}, found
+
+
+def test_asynchronous_generators_wait_with_their_visits():
+    keeps_profile()
+    import asyncio
+    import inspect
+    import libperfmon
+
+    seen = []
+
+    @libperfmon.region("rows")
+    async def rows(pages):
+        try:
+            with libperfmon.region("part"):
+                for step in range(3):
+                    touch(pages)
+                    await asyncio.sleep(0.02)
+                    got = yield step
+                    assert got in (None, "sent"), got
+        except BaseException as error:
+            seen.append(type(error).__name__)
+            raise
+
+    async def reads(pages):
+        steps = []
+        async for step in rows(pages):
+            steps.append(step)
+            touch(40)
+        assert steps == [0, 1, 2], steps
+
+    async def main():
+        await asyncio.gather(reads(100), reads(200))
+        left = rows(1)
+        assert await left.asend(None) == 0 and await left.asend("sent") == 1
+        await left.aclose()
+        thrown = rows(1)
+        await thrown.asend(None)
+        try:
+            await thrown.athrow(KeyError("x"))
+        except KeyError:
+            seen.append("out")
+        waiting = asyncio.create_task(rows(1).asend(None))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+    touch(2)
+    assert inspect.isasyncgenfunction(rows) and rows.__name__ == "rows"
+    asyncio.run(main())
+    assert seen == ["GeneratorExit", "KeyError", "out", "CancelledError"], seen
+    found = times()
+    assert {path: values[0] for path, values in found.items()} == {
+        ("rows",): 5, ("rows", "part"): 5,
+    }, found
+    # The waits of 0.02 s are not in it, nor is what the readers do.
+    assert found[("rows", "part")][1] < 0.06 and 900 <= found[("rows", "part")][2] <= 990, found
 
 
 def test_coroutines_in_many_threads():
@@ -450,6 +567,87 @@ def test_frames():
     # A part of the visits was measured, and stands for all.
     assert first.loc["some", "instructions:u"] == 1e6 and "sampled" in first.loc["some", "marks"]
     assert set(marks["rank"]) == {0, 1}
+
+
+def test_steps_are_read():
+    keeps_profile()
+    import libperfmon
+
+    libperfmon.configure(steps="st;ep")
+    with libperfmon.region("loop\\"):
+        for i in range(110):
+            with libperfmon.region("st;ep"):
+                touch(50 if i == 70 else 1)
+    profile = libperfmon.read_profile(os.getpid())
+    (steps,) = profile["steps"]
+    assert steps["path"] == ("loop\\", "st;ep") and steps["tid"] == threading.get_native_id()
+    each = steps["steps"]
+    assert [(s["first_visit"], s["last_visit"]) for s in each] == [
+        *((n, n) for n in range(1, 101)), *((n, n + 1) for n in range(101, 111, 2)),
+    ], each
+    (path,) = [r for t in profile["threads"] for r in t["regions"] if r["name"] == "st;ep"]
+    assert sum(s["visits"] for s in each) == path["visits"] == 110
+    assert abs(sum(s["time_ns"] for s in each) - path["time_ns"]) < 110
+    faults = [s["values"]["page-faults"]["value"] for s in each]
+    assert max(faults) == faults[70] >= 50 and sum(faults) == path["values"]["page-faults"]["value"]
+    try:
+        import pandas
+    except ImportError:
+        return
+    table = profile.steps_frame()
+    assert len(table) == 105 and table["page-faults"].idxmax() == 70, table
+    assert set(table["path"]) == {"loop\\;st;ep"}, table
+
+
+def test_visits_that_were_left_out_are_read():
+    keeps_profile()
+    import libperfmon
+
+    libperfmon.configure(skip="small*", depth="1")
+    for _ in range(3):
+        with libperfmon.region("work"):
+            with libperfmon.region("deep"):
+                pass
+    with libperfmon.region("small"):
+        pass
+    profile = libperfmon.read_profile(os.getpid())
+    (thread,) = profile["threads"]
+    assert profile["left_out_regions"] == 1 and len(thread["regions"]) == 1
+    left = [thread[f"left_out_by_{why}"] for why in ("name", "depth", "mean")]
+    assert left == [1, 3, 0], left
+
+
+def test_counts_of_another_run_are_read():
+    import libperfmon
+
+    text = """if 1:
+        import libperfmon, mmap
+        with libperfmon.region("work"):
+            memory = mmap.mmap(-1, 100 * mmap.PAGESIZE)
+            memory.write(b"x" * len(memory))
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for name, events in (("timed", "none"), ("counts", "page-faults")):
+            run_script(text, PERFMON_PROFILE=f"{folder}/{name}", PERFMON_EVENTS=events)
+        subprocess.run(
+            [os.environ["PERFMON_COMMAND"], "report", f"{folder}/timed", "--counts",
+             f"{folder}/counts", "-P", f"{folder}/joined", "-o", f"{folder}/report"],
+            check=True, env=dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(library())),
+        )
+        profile = libperfmon.read_profile(f"{folder}/joined")
+    (thread,), (other,) = profile["threads"], profile["other_runs"]
+    assert [r["path"] for r in thread["regions"]] == [("work",)]
+    assert "page-faults" not in thread["regions"][0]["values"], thread
+    (counted,) = other["regions"]
+    assert counted["path"] == ("work",) and counted["visits"] == 1
+    assert 100 <= counted["values"]["page-faults"]["value"] < 400, counted
+    assert profile["steps"] == []
+
+
+def library():
+    """The path of the library that is loaded."""
+    with open("/proc/self/maps") as maps:
+        return next(line.split()[-1] for line in maps if "/libperfmon.so" in line)
 
 
 def worker(number):
