@@ -37,6 +37,7 @@ cat >"$here/m.json" <<'JSON'
  {"MetricName": "ring", "MetricExpr": "1 + around"},
  {"MetricName": "around", "MetricExpr": "Ring / 2"},
  {"MetricName": "lacking", "MetricExpr": "page\\-faults / no_such_event_at_all"},
+ {"MetricName": "dash", "MetricExpr": "1000 * page-faults / 2"},
  {"MetricName": "pmu", "MetricExpr": "nopmu@event\\=0x1\\,umask\\=0x2@ / 2"},
  {"MetricName": "wrong", "MetricExpr": "1 + * 2"},
  {"MetricName": "literal", "MetricExpr": "#no_such_literal"}
@@ -81,6 +82,9 @@ refused() { # METRIC TEXT
 	says "$1" "$3" stat -M "@$here/m.json:$2" true
 }
 try "a missing event is named, with the metric" refused 1 lacking "no metric 'lacking' here, which needs 'no_such_event_at_all'"
+try "... and what a '-' in its name needs" refused 1 dash "; in an expression '-' subtracts: write '\\-' for a '-' in a name"
+unsaid() { refused 1 lacking "no_such_event_at_all" && ! grep -F subtracts "$here/out" "$here/err"; }
+try "... where there is one" unsaid
 try "so is a missing PMU" refused 1 pmu "which needs 'nopmu/event=0x1,umask=0x2/': this machine has no PMU 'nopmu'"
 try "a circle is refused" refused 2 ring "leads back to itself"
 try "a mistake is quoted with its place" refused 2 wrong "metric 'wrong': a number, an event or '(' is missing at character 5 of '1 + * 2'"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/metrics/metrics.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,8 +212,25 @@ static int metric_root(struct work *work, const struct metric_definition *metric
 
 /* --- formulas ----------------------------------------------------------------------- */
 
+/* Returns whether NAME stands in EXPRESSION with a '-' and another word at its side, as the parts of
+ * "l1d-loads" do, which the user may have meant as one name. */
+static bool is_part_of_difference(const char *expression, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = strstr(expression, name); at; at = strstr(at + 1, name)) {
+		if (at[length] == '-' && isalnum((unsigned char)at[length + 1]))
+			return true;
+		if (at - expression > 1 && at[-1] == '-' &&
+		    isalnum((unsigned char)at[-2]))
+			return true;
+	}
+	return false;
+}
+
 /* Finds the event of an input, and adds it to the events. */
-static int input_resolve(struct work *work, struct input *input, const char *metric)
+static int input_resolve(struct work *work, struct input *input,
+			 const struct metric_definition *metric)
 {
 	struct metric_event event = {.text = NULL};
 	struct pm_diag why;
@@ -236,7 +254,11 @@ static int input_resolve(struct work *work, struct input *input, const char *met
 		why = work->diag;
 		err = err == -ENOMEM ? err : -ENOENT;
 		pm_diag_set(&work->diag, err, "no metric '%s' here, which needs '%s': %s",
-			    metric, input->perf_name, why.text);
+			    metric->name, input->perf_name, why.text);
+		if (is_part_of_difference(metric->expression, input->perf_name))
+			pm_diag_add(&work->diag,
+				    "; in an expression '-' subtracts: write "
+				    "'\\-' for a '-' in a name");
 		if (!work->perf.all.encoding_count)
 			pm_diag_add(&work->diag,
 				    "; perf prints codes of events only where it finds "
@@ -248,7 +270,8 @@ static int input_resolve(struct work *work, struct input *input, const char *met
 }
 
 /* Resolves the inputs of the tree at ROOT. */
-static int inputs_resolve(struct work *work, uint32_t root, const char *metric)
+static int inputs_resolve(struct work *work, uint32_t root,
+			  const struct metric_definition *metric)
 {
 	bool *used = calloc(root + 1, sizeof(*used));
 	int err = used ? 0 : no_memory(work);
@@ -341,7 +364,7 @@ static int metric_put(struct work *work, const struct metric_definition *metric)
 				   why.text);
 	}
 	unit = scale(work, metric->scale_unit, &root, &err);
-	err = err ? no_memory(work) : inputs_resolve(work, root, metric->name);
+	err = err ? no_memory(work) : inputs_resolve(work, root, metric);
 	if (err)
 		return err;
 	pm_out_text(&out, work->formulas.length ? "; " : "");
