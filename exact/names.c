@@ -149,7 +149,7 @@ UInt pm_names_begins(Addr at)
 	bool fortran;
 
 	if (!VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), at, &found) ||
-	    VG_(strstr)(found, ".cold"))
+	    pm_name_is_cold(found))
 		return 0;
 	note_symbols(at);
 	fortran = pm_name_of_symbol(name, found);

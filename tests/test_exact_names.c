@@ -25,6 +25,19 @@ Test(exact_names, marks_are_no_part_of_a_name)
 	expect_name("", "");
 }
 
+Test(exact_names, rarely_executed_parts_are_no_functions)
+{
+	static const char *const parts[] = {"f.cold", "f.cold.3", "f.constprop.0.cold",
+					    "f.cold@V1", "f(int) [clone .cold]"};
+	static const char *const functions[] = {"main.coldStart", "main.cold.func1", "cold",
+						"f.colder.2", "main.coldStart.func1"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		cr_expect(pm_name_is_cold(parts[i]), "%s", parts[i]);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		cr_expect(!pm_name_is_cold(functions[i]), "%s", functions[i]);
+}
+
 Test(exact_names, fortran_has_modules)
 {
 	expect_name("__heat_MOD_step", "heat::step");

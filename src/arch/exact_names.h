@@ -59,6 +59,25 @@ static inline size_t pm_name_length(const char *symbol)
 	return length;
 }
 
+/* Returns whether SYMBOL is the rarely executed part of a function, which the compiler put elsewhere:
+ * "f.cold", or "f.cold.3" of older ones. "main.coldStart" of Go is a function. */
+static inline bool pm_name_is_cold(const char *symbol)
+{
+	const char *at = pm_name_find(symbol, ".cold");
+
+	for (; at; at = pm_name_find(at + 1, ".cold")) {
+		const char *end = at + sizeof(".cold") - 1;
+
+		if (*end == '.' && end[1] >= '0' && end[1] <= '9')
+			for (end++; *end >= '0' && *end <= '9';)
+				end++;
+		if (!*end || *end == '@' || *end == ']' ||
+		    pm_name_starts(end, " [clone "))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Writes the name of the function SYMBOL, whose name of C++ is as it is written. "__heat_MOD_step" is
  * the procedure "step" of the module "heat". Returns whether it is such a procedure.

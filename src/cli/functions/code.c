@@ -114,7 +114,7 @@ static void take_symbols(Dwfl_Module *module, const struct search *search)
 		if (name && *name && symbol.st_shndx != SHN_UNDEF &&
 		    (GELF_ST_TYPE(symbol.st_info) == STT_FUNC ||
 		     GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC) &&
-		    !strstr(name, ".cold"))
+		    !pm_name_is_cold(name))
 			take_symbol(search, name,
 				    GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC);
 	}
