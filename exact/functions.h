@@ -38,6 +38,9 @@ void pm_names_write(void (*line)(const HChar *format, ...) PRINTF_CHECK(1, 2));
 Bool pm_tree_option(const HChar *argument);
 void pm_tree_begin(void);
 
+/* Leaves a file that says that the process has begun, until its tree is written. */
+void pm_tree_mark(void);
+
 /* Whether the tree is kept. Without chosen functions it has a node for each thread. */
 extern Bool pm_tree_on;
 

@@ -104,6 +104,7 @@ static void forked(ThreadId tid)
 	VG_(memcpy)(&inherited, pm_count, sizeof(inherited));
 	if (pm_tree_on)
 		pm_functions_forked(tid);
+	pm_tree_mark();
 }
 
 /* Sums the counts of the process since its exec or fork. */

@@ -59,6 +59,7 @@ Bool pm_tree_option(const HChar *argument)
 /* The folder has an absolute path. */
 void pm_tree_begin(void)
 {
+	pm_tree_mark();
 	if (!pm_functions_on || pm_tree_on)
 		return;
 	VG_(fmsg)("--function needs --tree=FOLDER\n");
@@ -296,6 +297,37 @@ static void write_all(const HChar *why, const ULong *total)
 	flush();
 }
 
+static HChar *mark_name(void)
+{
+	HChar *name = VG_(malloc)("perfmon.mark", VG_(strlen)(folder) + 64);
+
+	VG_(sprintf)(name, "%s/%d.begun", folder, VG_(getpid)());
+	return name;
+}
+
+/* Where the folder cannot be reached any more, nobody will miss the process. */
+void pm_tree_mark(void)
+{
+	HChar *name;
+	SysRes made;
+
+	if (!pm_tree_on)
+		return;
+	name = mark_name();
+	made = VG_(open)(name, VKI_O_WRONLY | VKI_O_CREAT, 0600);
+	if (!sr_isError(made))
+		VG_(close)((Int)sr_Res(made));
+	VG_(free)(name);
+}
+
+static void remove_mark(void)
+{
+	HChar *name = mark_name();
+
+	VG_(unlink)(name);
+	VG_(free)(name);
+}
+
 /* Creates a file in the folder: a process that calls exec leaves several. */
 static SysRes create(void)
 {
@@ -332,6 +364,8 @@ void pm_tree_write(const HChar *why, const ULong *total)
 	if (failed)
 		VG_(umsg)
 	("the counts of functions cannot be written to '%s': is the disk full?\n", file);
+	else if (!VG_(strcmp)(why, "end"))
+		remove_mark();
 }
 
 void pm_tree_remove(void)

@@ -304,6 +304,22 @@ whole() {
 		both 0 out "(program)" "$perfmon" report "$here/whole" && says out "the sum of 3 processes"
 }
 try "a program without regions has a profile of the whole" whole
+# A process that another one kills, and one that goes on after the command.
+missing() {
+	rm -f "$here"/missing*
+	# shellcheck disable=SC2016 # for the command's shell
+	run -o none -P "$here/missing" -- bash -c '
+		(trap "" USR1; (while :; do :; done) & kill -9 $!; wait $!)
+		(exec sleep 30) & echo $! >pid
+		./work' && no_rest &&
+		both 0 out "2 more processes left no counts: killed by SIGKILL, or still running" "$perfmon" report "$here/missing"
+	local result=$?
+	kill "$(cat pid)" 2>/dev/null
+	return $result
+}
+try "the sum says what processes are missing in it" missing
+none_missing() { both 0 out "the sum of 3 processes" "$perfmon" report "$here/whole" && ! grep -F "left no counts" "$here/out"; }
+try "... and only then" none_missing
 regions_alone() {
 	rm -f "$here"/alone* && run -o none -P "$here/alone" -- ./regions && [ "$(files alone)" = 1 ] &&
 		both 0 out "step" "$perfmon" report "$here/alone" && ! grep -qF "(program)" "$here/out"

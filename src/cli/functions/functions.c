@@ -236,14 +236,23 @@ static int add_notes(const struct tree *tree, struct pm_snapshot *snapshot)
 	return err;
 }
 
-static int add_processes(uint32_t processes, struct pm_snapshot *snapshot)
+static int add_processes(uint32_t processes, uint32_t missing,
+			 struct pm_snapshot *snapshot)
 {
-	char text[128];
+	char text[200];
+	int err = 0;
 
-	if (processes < 2)
-		return 0;
-	snprintf(text, sizeof(text), "the sum of %u processes that the command ran",
-		 processes);
+	if (processes > 1) {
+		snprintf(text, sizeof(text),
+			 "the sum of %u processes that the command ran", processes);
+		err = profile_note(snapshot, text);
+	}
+	if (err || !missing)
+		return err;
+	snprintf(text, sizeof(text),
+		 "%u more process%s left no counts: killed by SIGKILL, or still running. "
+		 "All counts are too low by what these executed",
+		 missing, missing == 1 ? "" : "es");
 	return profile_note(snapshot, text);
 }
 
@@ -266,10 +275,11 @@ static int report(const struct profile_source *source, struct pm_snapshot *snaps
 
 /* Writes the profile, if PROFILE is not NULL, and the report of TREE. NAMES is NULL without functions. */
 static int write_tree(const struct profile_source *source, const struct names *names,
-		      struct tree *tree, uint32_t processes, const char *profile)
+		      struct tree *tree, uint32_t processes, uint32_t missing,
+		      const char *profile)
 {
 	struct pm_snapshot *snapshot = profile_make(source, tree);
-	int err = snapshot ? add_processes(processes, snapshot) : -ENOMEM;
+	int err = snapshot ? add_processes(processes, missing, snapshot) : -ENOMEM;
 
 	if (!err && names)
 		err = add_notes(tree, snapshot);
@@ -382,6 +392,7 @@ static int write_functions(const struct profile_source *source, struct trees *tr
 	bool *reported = calloc(trees->count, sizeof(reported[0]));
 	struct left_out left_out = {0};
 	struct names names;
+	uint32_t missing = trees->missing;
 	int status, one;
 
 	if (!reported)
@@ -398,7 +409,9 @@ static int write_functions(const struct profile_source *source, struct trees *tr
 	for (uint32_t i = 0; i < trees->count; i++) {
 		if (!reported[i])
 			continue;
-		one = write_tree(source, &names, &trees->at[i], 1, profile);
+		/* What is missing is told once. */
+		one = write_tree(source, &names, &trees->at[i], 1, missing, profile);
+		missing = 0;
 		status = status ? status : one;
 	}
 out:
@@ -418,7 +431,7 @@ static int write_program(const struct profile_source *source, struct trees *tree
 	if (trees_sum(trees, source->run->events->count))
 		return out_of_memory();
 	trees->at[0].is_command = true;
-	return write_tree(source, NULL, &trees->at[0], count, profile);
+	return write_tree(source, NULL, &trees->at[0], count, trees->missing, profile);
 }
 
 int cli_functions_end(const struct cli_functions *functions,

@@ -289,6 +289,14 @@ static int order(const void *a, const void *b)
 	return x->execs - y->execs;
 }
 
+/* Returns whether the file NAME says that a process has begun and not ended. */
+static bool is_mark(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && !strcmp(dot, ".begun");
+}
+
 int trees_read(const char *path, pid_t pid, const struct cli_exact_events *events,
 	       struct trees *trees)
 {
@@ -300,7 +308,9 @@ int trees_read(const char *path, pid_t pid, const struct cli_exact_events *event
 	if (!folder)
 		return -errno;
 	while (!err && (entry = readdir(folder)))
-		if (*entry->d_name != '.')
+		if (is_mark(entry->d_name))
+			trees->missing++;
+		else if (*entry->d_name != '.')
 			err = add_file(dirfd(folder), entry->d_name, events, trees);
 	closedir(folder);
 	first = pid;

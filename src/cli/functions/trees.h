@@ -55,6 +55,7 @@ struct tree {
 struct trees {
 	uint32_t count;
 	struct tree *at;
+	uint32_t missing; /* processes that have begun, and left no counts of their end */
 };
 
 /*
