@@ -381,6 +381,20 @@ few_visits() {
 }
 try "and leaves regions with few visits open there" few_visits
 
+# --- filters ----------------------------------------------------------------------------
+
+filters() {
+	runs unfiltered 1 none 1000 7 && (
+		export PERFMON_SKIP=work
+		runs skipped 1 none 1000 7
+	) && diff_says 4 "the sides had different filters: only B left out visits by PERFMON_ONLY or PERFMON_SKIP (7)" \
+		"$here/unfiltered.1" "$here/skipped.1" &&
+		diff_says 4 "only A left out visits by PERFMON_ONLY or PERFMON_SKIP (7)" "$here/skipped.1" "$here/unfiltered.1"
+}
+try "filters of one side alone are told" filters
+alike() { diff 0 "$here/skipped.1" "$here/skipped.1" && ! says "different filters"; }
+try "... not those of both" alike
+
 # --- many regions -----------------------------------------------------------------------
 
 # CPU time: on a busy machine single visits take a hundred times as long by the clock, and one

@@ -77,6 +77,7 @@ struct diff_file {
 	bool exact; /* counted by the Valgrind tool: times are not the machine's */
 	bool whole; /* a run of a program that perfmon stat counted as a whole */
 	bool empty; /* no thread used a region: nothing was counted */
+	uint64_t left_out[PERFMON_PROFILE_LEFT_OUT_KINDS]; /* visits, on request */
 	struct perfmon_profile_header header;
 };
 

@@ -14,6 +14,7 @@
 #include "cli/common/common.h"
 #include "cli/diff/stat_file.h"
 #include "core/profile/profile.h"
+#include "core/text/bytes.h"
 #include "core/text/grow.h"
 
 /* Makes room for one more element of ARRAY. */
@@ -386,6 +387,16 @@ static struct diff_file *file_add(struct diff_data *data, uint32_t side, const c
 	return file->path ? file : NULL;
 }
 
+/* Sums the visits that threads left out on request. */
+static void take_left_out(struct diff_file *file, const struct pm_snapshot *snapshot)
+{
+	for (uint32_t t = 0; t < snapshot->thread_count; t++)
+		for (uint32_t why = 0; why < PERFMON_PROFILE_LEFT_OUT_KINDS; why++)
+			file->left_out[why] =
+				pm_plus(file->left_out[why],
+					snapshot->threads[t].record.left_out[why]);
+}
+
 static int load_profile(struct diff_data *data, uint32_t side, const char *path,
 			bool inclusive, struct pm_diag *diag)
 {
@@ -405,6 +416,7 @@ static int load_profile(struct diff_data *data, uint32_t side, const char *path,
 		file->header = snapshot->header;
 		file->ended = snapshot->header.state == PERFMON_PROFILE_STATE_ENDED;
 		file->partial = snapshot->partial;
+		take_left_out(file, snapshot);
 		file->ticks = !(snapshot->tick_ns > 0);
 		file->exact = pm_report_is_exact(snapshot);
 		file->empty = !snapshot->thread_count;

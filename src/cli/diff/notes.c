@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/diff/data.h"
+#include "core/text/bytes.h"
 
 static bool note_too_few(const struct diff_data *data, const struct diff_result *result,
 			 const struct diff_options *options, char *to)
@@ -254,6 +255,44 @@ static bool note_machine(const struct diff_data *data, char *to)
 	return true;
 }
 
+/* Returns how many visits SIDE left out for reason WHY. */
+static uint64_t left_out(const struct diff_data *data, uint32_t side, uint32_t why)
+{
+	uint64_t visits = 0;
+
+	for (uint32_t i = 0; i < data->file_count; i++)
+		if (data->files[i].side == side)
+			visits = pm_plus(visits, data->files[i].left_out[why]);
+	return visits;
+}
+
+/* Names what one side alone left out: filters that were not the same. */
+static bool note_filters(const struct diff_data *data, char *to)
+{
+	static const char *const by[PERFMON_PROFILE_LEFT_OUT_KINDS] = {
+		[PERFMON_PROFILE_LEFT_OUT_NAME] = "PERFMON_ONLY or PERFMON_SKIP",
+		[PERFMON_PROFILE_LEFT_OUT_DEPTH] = "PERFMON_DEPTH",
+		[PERFMON_PROFILE_LEFT_OUT_MEAN] = "PERFMON_MIN_MEAN",
+	};
+	size_t used = (size_t)snprintf(to, DIFF_NOTE, "the sides had different filters:");
+	bool any = false;
+
+	for (uint32_t why = 0; why < PERFMON_PROFILE_LEFT_OUT_KINDS; why++) {
+		uint64_t a = left_out(data, 0, why), b = left_out(data, 1, why);
+
+		if (!a == !b)
+			continue;
+		used += (size_t)snprintf(to + used, DIFF_NOTE - used,
+					 "%s only %c left out visits by %s (%" PRIu64 ")",
+					 any ? "," : "", a ? 'A' : 'B', by[why],
+					 a ? a : b);
+		any = true;
+	}
+	snprintf(to + used, DIFF_NOTE - used,
+		 ": their values are in the regions around them");
+	return any;
+}
+
 static bool note_events(const struct diff_data *data, uint32_t side, char *to)
 {
 	size_t used =
@@ -343,7 +382,7 @@ const char *diff_note(const struct diff_data *data, const struct diff_result *re
 		      const struct diff_options *options, uint32_t i,
 		      char buffer[DIFF_NOTE])
 {
-	for (int kind = 0; kind < 15; kind++) {
+	for (int kind = 0; kind < 16; kind++) {
 		bool there = false;
 
 		switch (kind) {
@@ -390,6 +429,9 @@ const char *diff_note(const struct diff_data *data, const struct diff_result *re
 			break;
 		case 14:
 			there = note_once(data, result, buffer);
+			break;
+		case 15:
+			there = note_filters(data, buffer);
 			break;
 		}
 		if (there && !i--)
