@@ -118,7 +118,7 @@ refuses() { # TEXT OPTION...
 }
 must "the library alone, with liburcu and no more" in_shell alone
 installed_alone() {
-	(cd "$here/alone/root" && find . -type f ! -name '*.h' | sort) >"$here/installed"
+	(cd "$here/alone/root" && find . -type f ! -name '*.h' ! -name '*.hpp' | sort) >"$here/installed"
 	printf './lib/%s\n' cmake/perfmon/perfmon-config{,-version}.cmake libperfmon.{a,la} \
 		pkgconfig/perfmon{-static,}.pc | sort | diff - "$here/installed"
 }
