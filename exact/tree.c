@@ -364,8 +364,7 @@ void pm_tree_write(const HChar *why, const ULong *total)
 	if (failed)
 		VG_(umsg)
 	("the counts of functions cannot be written to '%s': is the disk full?\n", file);
-	else if (!VG_(strcmp)(why, "end"))
-		remove_mark();
+	else if (!VG_(strcmp)(why, "end")) remove_mark();
 }
 
 void pm_tree_remove(void)

@@ -29,8 +29,9 @@ Test(exact_names, rarely_executed_parts_are_no_functions)
 {
 	static const char *const parts[] = {"f.cold", "f.cold.3", "f.constprop.0.cold",
 					    "f.cold@V1", "f(int) [clone .cold]"};
-	static const char *const functions[] = {"main.coldStart", "main.cold.func1", "cold",
-						"f.colder.2", "main.coldStart.func1"};
+	static const char *const functions[] = {"main.coldStart", "main.cold.func1",
+						"cold", "f.colder.2",
+						"main.coldStart.func1"};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		cr_expect(pm_name_is_cold(parts[i]), "%s", parts[i]);
