@@ -310,11 +310,11 @@ missing() {
 	# shellcheck disable=SC2016 # for the command's shell
 	run -o none -P "$here/missing" -- bash -c '
 		(trap "" USR1; (while :; do :; done) & kill -9 $!; wait $!)
-		(exec sleep 30) & echo $! >pid
-		./work' && no_rest &&
+		(exec sleep 30) & echo $! >"$0/pid"
+		./work' "$here" && no_rest &&
 		both 0 out "2 more processes left no counts: killed by SIGKILL, or still running" "$perfmon" report "$here/missing"
 	local result=$?
-	kill "$(cat pid)" 2>/dev/null
+	kill "$(cat "$here/pid")"
 	return $result
 }
 try "the sum says what processes are missing in it" missing
