@@ -81,7 +81,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/named/table.h src/core/named/texts.h \
 	src/core/packages/packages.c src/core/packages/packages.h \
 	src/core/info/free.c src/core/info/info.c src/core/info/info.h src/core/info/try.c \
-	src/core/profile/affinity.c src/core/profile/affinity.h src/core/profile/copies.c \
+	src/core/profile/affinity.c src/core/profile/affinity.h src/core/profile/code.c src/core/profile/copies.c \
 	src/core/profile/copies.h src/core/profile/file.c src/core/profile/file.h src/core/profile/memory.c \
 	src/core/profile/memory.h src/core/profile/node.c src/core/profile/node.h src/core/profile/pack.c \
 	src/core/profile/pack.h src/core/profile/place.c src/core/profile/place.h src/core/profile/profile.h \
@@ -139,7 +139,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/slow/plan.h src/core/regions/slow/run_note.c src/core/regions/slow/run_note.h \
 	src/core/regions/slow/setup.c src/core/regions/slow/setup.h src/core/regions/slow/slow.c \
 	src/core/regions/slow/slow.h src/core/regions/slow/stale.c src/core/regions/slow/stale.h \
-	src/core/regions/adopt.c src/core/regions/adopt.h src/core/regions/calls.c \
+	src/core/regions/adopt.c src/core/regions/adopt.h src/core/regions/calls.c src/core/regions/code.c \
 	src/core/regions/configure.c src/core/regions/handed.c src/core/regions/handed.h \
 	src/core/regions/merge_call.c src/core/regions/overlap.c src/core/regions/quantity.c \
 	src/core/regions/report_call.c src/core/regions/task.c src/core/regions/task_forms.c src/core/regions/team.c \

@@ -78,7 +78,8 @@ enum perfmon_profile_type {
 	PERFMON_PROFILE_TYPE_RUN_NOTE = 13,
 	PERFMON_PROFILE_TYPE_JOINED = 14,
 	PERFMON_PROFILE_TYPE_PACKAGES = 15,
-	PERFMON_PROFILE_TYPE_STEPS = 16
+	PERFMON_PROFILE_TYPE_STEPS = 16,
+	PERFMON_PROFILE_TYPE_CODE = 17
 };
 
 /* Leads every record. */
@@ -228,6 +229,22 @@ struct perfmon_profile_region {
 	uint32_t id;
 	uint32_t length; /* of name, without its NUL */
 	PERFMON_PROFILE_TAIL_(char name[];)
+};
+
+#define PERFMON_PROFILE_BUILD_ID_MAX 128  /* hexadecimal digits */
+#define PERFMON_PROFILE_PATH_MAX     4095 /* bytes */
+
+/* Where the code of a region is whose name says less than could be known of it: a reader may find a better
+ * name there. Of several records of one region the last holds. */
+struct perfmon_profile_code {
+	struct perfmon_profile_record record;
+	uint32_t region;       /* its id */
+	uint32_t build_length; /* of the file's build id, 0: it has none */
+	uint64_t offset;       /* of the code, as the file's own addresses are */
+	uint32_t path_length;  /* 0: the region's name is that of several places */
+	uint32_t reserved;
+	PERFMON_PROFILE_TAIL_(
+		char text[];) /* the build id in hexadecimal, the file's path behind it */
 };
 
 /* A sentence for the reader of the report: what is missing, why, and what would help. */

@@ -168,6 +168,27 @@ void perfmon_region_begin_name_quiet(const char *name);
 #endif
 
 /**
+ * perfmon_region_code() - says where the code of a region is, in its profile.
+ * @region: the region; its name need not tell
+ * @path: the file that has the code, 1 to 4,095 bytes
+ * @build_id: the build id of this file, up to 128 hexadecimal digits; NULL or "": it has none
+ * @offset: the address of the code in the file: its address less that at which the file was loaded
+ *
+ * For tools that make regions of functions which they find while the program runs, and know by their
+ * addresses alone. perfmon report names the region by the symbols and the debug information that it finds for
+ * the file then: "solve:27 (parallel)" of "libsolver.so.1+0x1f30 (parallel)". What stands in the last brackets
+ * of the name stays, up to a blank. A region that several places have keeps its name. The texts are
+ * copied. May allocate and enter the kernel. Any thread, but no signal handler.
+ *
+ * Return: 0, or
+ * -EINVAL: @region has no name, or @path or @build_id is none
+ * -ENOMEM: there is no memory, or no room in the profile
+ * -EPERM: this process counts no regions (PERFMON_DEBUG=1 says why)
+ */
+int perfmon_region_code(struct perfmon_region *region, const char *path,
+			const char *build_id, uint64_t offset);
+
+/**
  * perfmon_region_disarm() - makes BEGIN and END do nothing, in all threads.
  * perfmon_region_arm() - undoes one perfmon_region_disarm().
  *

@@ -51,6 +51,29 @@ static int pack_unmatched(struct pm_bytes *pack, const struct pm_snapshot_unmatc
 	return 0;
 }
 
+static int pack_codes(struct pm_bytes *pack, const struct pm_snapshot *s)
+{
+	for (uint32_t id = 1; s->codes && id <= s->region_count; id++) {
+		const struct pm_snapshot_code *from = s->codes[id];
+		size_t build = from ? strlen(from->build_id) : 0;
+		size_t path = from ? strlen(from->path) : 0;
+		struct perfmon_profile_code *to;
+
+		if (!from)
+			continue;
+		to = record(pack, PERFMON_PROFILE_TYPE_CODE, sizeof(*to) + build + path);
+		if (!to)
+			return -ENOMEM;
+		to->region = id;
+		to->build_length = (uint32_t)build;
+		to->offset = from->offset;
+		to->path_length = (uint32_t)path;
+		memcpy(to->text, from->build_id, build);
+		memcpy(to->text + build, from->path, path);
+	}
+	return 0;
+}
+
 static int pack_names(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
 	for (uint32_t id = 1; id <= s->region_count; id++) {
@@ -258,7 +281,8 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 		      ?: pack_packages(&pack, s)
 		      ?: pack_machine(&pack, &s->kinds) ?: pack_arguments(&pack, s)
 		      ?: pack_run_notes(&pack, s->run_notes)
-		      ?: pack_names(&pack, s);
+		      ?: pack_names(&pack, s)
+		      ?: pack_codes(&pack, s);
 	}
 	for (uint32_t t = 0; !err && t < s->thread_count; t++)
 		err = pack_thread(&pack, &s->threads[t], PERFMON_PROFILE_TYPE_THREAD);

@@ -125,6 +125,9 @@ int pm_walk_find(struct pm_walk *walk)
 		case PERFMON_PROFILE_TYPE_RUN_NOTE:
 			err = list_add(&walk->run_notes, at);
 			break;
+		case PERFMON_PROFILE_TYPE_CODE:
+			err = list_add(&walk->codes, at);
+			break;
 		case PERFMON_PROFILE_TYPE_STEPS:
 			err = list_add(&walk->steps, at);
 			break;
@@ -285,6 +288,57 @@ int pm_walk_regions(struct pm_walk *walk)
 		}
 	}
 	s->region_count = last;
+	return 0;
+}
+
+/* Takes the code of a region from the record at AT. Returns 0, -ENOMEM, or -EINVAL if the record is bad. */
+static int take_code(const struct pm_walk *walk, uint64_t at)
+{
+	uint64_t size = pm_walk_record_size(walk, at);
+	struct pm_snapshot_code made = {.offset = 0}, **to;
+	struct perfmon_profile_code code;
+	char *text;
+
+	if (size < sizeof(code))
+		return -EINVAL;
+	pm_walk_copy(&code, walk->base + at, sizeof(code));
+	size -= sizeof(code);
+	if (!code.region || code.region > walk->s->region_count ||
+	    code.build_length > PERFMON_PROFILE_BUILD_ID_MAX ||
+	    code.path_length > PERFMON_PROFILE_PATH_MAX ||
+	    (uint64_t)code.build_length + code.path_length > size)
+		return -EINVAL;
+	text = text_copy(walk, at + sizeof(code), code.build_length + code.path_length);
+	if (!text)
+		return -ENOMEM;
+	made.offset = code.offset;
+	memcpy(made.build_id, text, code.build_length);
+	to = &walk->s->codes[code.region];
+	free(*to);
+	*to = pm_snapshot_code_make(&made, text + code.build_length, code.path_length);
+	free(text);
+	return *to ? 0 : -ENOMEM;
+}
+
+int pm_walk_codes(struct pm_walk *walk)
+{
+	struct pm_snapshot *s = walk->s;
+
+	if (!walk->codes.count)
+		return 0;
+	s->codes = calloc((size_t)s->region_count + 1, sizeof(*s->codes));
+	if (!s->codes)
+		return -ENOMEM;
+	for (size_t i = 0; i < walk->codes.count; i++) {
+		int err = take_code(walk, walk->codes.at[i]);
+
+		if (err == -ENOMEM)
+			return err;
+		if (err)
+			pm_snapshot_problem(
+				s, "the profile has a bad place of code at byte %llu",
+				(unsigned long long)walk->codes.at[i]);
+	}
 	return 0;
 }
 

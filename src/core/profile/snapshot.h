@@ -63,6 +63,13 @@ struct pm_snapshot_steps {
 	uint32_t *path; /* regions from the top */
 };
 
+/* Where the code of a region is whose name says less than could be known of it. */
+struct pm_snapshot_code {
+	uint64_t offset;
+	char build_id[PERFMON_PROFILE_BUILD_ID_MAX + 1]; /* "": there is none */
+	char path[]; /* "": the name is that of several places */
+};
+
 /* ENDs of a region without a BEGIN inside the regions of PLACE. */
 struct pm_snapshot_unmatched {
 	uint64_t count;
@@ -87,6 +94,8 @@ struct pm_snapshot {
 	struct pm_run_notes *run_notes; /* NULL: none */
 	uint32_t region_count;		/* highest id */
 	char **regions; /* names by id, from regions[0], which is ""; never NULL */
+	struct pm_snapshot_code *
+		*codes; /* by id, as `regions`; NULL, as each may be: not known */
 	uint32_t note_count;
 	char **notes;
 	uint32_t unmatched_count; /* kinds; the threads' numbers count the others */
@@ -181,6 +190,10 @@ pm_snapshot_node(const struct pm_snapshot_thread *thread, uint32_t number)
 /* Returns true if PLAN, of SNAPSHOT, has the events of other runs. */
 bool pm_snapshot_is_joined(const struct pm_snapshot *snapshot,
 			   const struct pm_snapshot_plan *plan);
+
+/* Returns CODE as a copy with the SIZE bytes at PATH, or NULL without memory. */
+struct pm_snapshot_code *pm_snapshot_code_make(const struct pm_snapshot_code *code,
+					       const char *path, size_t size);
 
 /* Converts TICKS of the profile's clock to nanoseconds. */
 double pm_snapshot_ns(const struct pm_snapshot *snapshot, double ticks);

@@ -83,7 +83,7 @@ static int take_all(struct pm_walk *walk)
 {
 	/* Names and plans are older than the nodes that refer to them: they are found last. */
 	int err = pm_walk_find(walk) ?: pm_walk_threads(walk) ?: pm_walk_find(walk)
-		  ?: pm_walk_regions(walk) ?: pm_walk_steps(walk) ?: pm_walk_plans(walk);
+		  ?: pm_walk_regions(walk) ?: pm_walk_codes(walk) ?: pm_walk_steps(walk) ?: pm_walk_plans(walk);
 
 	err = err ?: pm_walk_thread_plans(walk->s);
 	if (!err)
@@ -140,6 +140,7 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	free(walk.joined.at);
 	free(walk.nodes.at);
 	free(walk.steps.at);
+	free(walk.codes.at);
 	if (err)
 		pm_snapshot_free(walk.s);
 	else
@@ -271,6 +272,8 @@ void pm_snapshot_free(struct pm_snapshot *s)
 		return;
 	for (uint32_t i = 0; s->regions && i <= s->region_count; i++)
 		free(s->regions[i]);
+	for (uint32_t i = 0; s->codes && i <= s->region_count; i++)
+		free(s->codes[i]);
 	for (uint32_t i = 0; i < s->note_count; i++)
 		free(s->notes[i]);
 	for (uint32_t i = 0; i < s->unmatched_count; i++) {
@@ -292,6 +295,7 @@ void pm_snapshot_free(struct pm_snapshot *s)
 	free(s->arguments);
 	free(s->run_notes);
 	free(s->regions);
+	free(s->codes);
 	free(s->notes);
 	free(s->unmatched);
 	free(s->plans);

@@ -26,7 +26,7 @@ struct pm_walk {
 	uint64_t next;			     /* the first byte not yet read */
 	bool blocked; /* by a bad record: later ones cannot be found */
 	struct pm_walk_list regions, notes, plans, threads, joined, nodes, unmatched,
-		totals, run_notes, steps;
+		totals, run_notes, steps, codes;
 	uint64_t machine, arguments, packages; /* offset of its first record, or 0 */
 	struct pm_snapshot *s;
 };
@@ -111,6 +111,7 @@ static inline uint32_t pm_walk_events_most(uint64_t size, uint64_t paths)
 int pm_walk_notes(struct pm_walk *walk);
 int pm_walk_unmatched(struct pm_walk *walk);
 int pm_walk_regions(struct pm_walk *walk);
+int pm_walk_codes(struct pm_walk *walk); /* needs the regions */
 int pm_walk_plans(struct pm_walk *walk);
 void pm_walk_machine(struct pm_walk *walk);
 void pm_walk_totals(struct pm_walk *walk);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/regions/threads/names.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/kernel/kernel.h"
@@ -31,6 +32,31 @@ void pm_region_record_name(const struct perfmon_region *region)
 	record->length = (uint32_t)length;
 	memcpy(record->name, region->name, length);
 	pm_profile_publish();
+	pm_region_record_code(pm_region_id(region->key));
+}
+
+int pm_region_record_code(uint32_t id)
+{
+	const struct pm_registry_code *code = pm_registry_code(id);
+	struct perfmon_profile_code *record;
+	size_t build, path;
+
+	if (!code)
+		return 0;
+	build = strlen(code->build_id);
+	path = strlen(code->path);
+	record = pm_profile_reserve(PERFMON_PROFILE_TYPE_CODE,
+				    sizeof(*record) + build + path);
+	if (!record)
+		return -ENOMEM;
+	record->region = id;
+	record->build_length = (uint32_t)build;
+	record->offset = code->offset;
+	record->path_length = (uint32_t)path;
+	memcpy(record->text, code->build_id, build);
+	memcpy(record->text + build, code->path, path);
+	pm_profile_publish();
+	return 0;
 }
 
 static struct perfmon_region *of_name(const char *name, bool filtered)

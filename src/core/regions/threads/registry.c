@@ -26,6 +26,7 @@
 struct entry {
 	struct entry *child[1 << CHILDREN_LOG2];
 	struct perfmon_region region;
+	const struct pm_registry_code *code; /* NULL: nobody has said it */
 	char name[];
 };
 
@@ -207,7 +208,7 @@ struct perfmon_region *pm_registry_add(const char *name, bool left_out)
 	return &entry->region;
 }
 
-static const struct entry *entry_of(uint32_t id)
+static struct entry *entry_of(uint32_t id)
 {
 	return by_id[id >> PAGE_LOG2][id % PAGE];
 }
@@ -229,6 +230,26 @@ uint32_t pm_registry_count(void)
 const char *pm_registry_name(uint32_t id)
 {
 	return id && id <= count ? entry_of(id)->name : "";
+}
+
+bool pm_registry_set_code(uint32_t id, const struct pm_registry_code *code)
+{
+	size_t build = strlen(code->build_id) + 1, path = strlen(code->path) + 1;
+	struct pm_registry_code *copy = take(sizeof(*copy) + build + path);
+	char *text = (char *)(copy + 1);
+
+	if (!copy)
+		return false;
+	copy->offset = code->offset;
+	copy->build_id = memcpy(text, code->build_id, build);
+	copy->path = memcpy(text + build, code->path, path);
+	entry_of(id)->code = copy;
+	return true;
+}
+
+const struct pm_registry_code *pm_registry_code(uint32_t id)
+{
+	return entry_of(id)->code;
 }
 
 void pm_registry_enter(struct pm_registry_thread *thread)

@@ -40,6 +40,19 @@ const char *pm_registry_name(uint32_t id);
  * malloc. */
 struct perfmon_region *pm_registry_add(const char *name, bool left_out);
 
+/* Where the code of a region is. */
+struct pm_registry_code {
+	uint64_t offset;
+	const char *build_id; /* hexadecimal digits, or "" */
+	const char *path;     /* "": in several places */
+};
+
+/* Sets the code of the region with ID. False: there is no memory. The caller holds PM_LOCK_REGIONS. */
+bool pm_registry_set_code(uint32_t id, const struct pm_registry_code *code);
+
+/* Returns it, or NULL if it was not set. The caller holds PM_LOCK_REGIONS. */
+const struct pm_registry_code *pm_registry_code(uint32_t id);
+
 /* Calls VISIT for every registered region, in the order of ids. The caller holds
  * PM_LOCK_REGIONS. */
 void pm_registry_each_region(void (*visit)(const struct perfmon_region *region));

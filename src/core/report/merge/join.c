@@ -14,6 +14,29 @@
 /* Generations that make room below those of a profile's own plans. */
 #define GENERATIONS 256
 
+/* Makes room for COUNT codes in TO, which has BEFORE, if it or FROM has any. */
+static int codes_make_room(struct pm_snapshot *to, const struct pm_snapshot *from,
+			   size_t before, size_t count)
+{
+	struct pm_snapshot_code **codes;
+
+	if (!to->codes && !from->codes)
+		return 0;
+	before = to->codes ? before : 0;
+	codes = reallocarray(to->codes, count, sizeof(*codes));
+	if (!codes)
+		return -ENOMEM;
+	memset(codes + before, 0, (count - before) * sizeof(*codes));
+	to->codes = codes;
+	return 0;
+}
+
+static int code_copy(struct pm_snapshot_code **to, const struct pm_snapshot_code *from)
+{
+	*to = from ? pm_snapshot_code_make(from, from->path, strlen(from->path)) : NULL;
+	return from && !*to ? -ENOMEM : 0;
+}
+
 /* Adds the names of FROM: the region ID of it is TO's region *BASE + ID. */
 static int regions_add(struct pm_snapshot *to, const struct pm_snapshot *from,
 		       uint32_t *base)
@@ -24,12 +47,17 @@ static int regions_add(struct pm_snapshot *to, const struct pm_snapshot *from,
 	if (!regions)
 		return -ENOMEM;
 	to->regions = regions;
+	if (codes_make_room(to, from, (size_t)to->region_count + 1, count))
+		return -ENOMEM;
 	*base = to->region_count;
 	for (uint32_t id = 1; id <= from->region_count; id++) {
 		regions[to->region_count + 1] = strdup(from->regions[id]);
 		if (!regions[to->region_count + 1])
 			return -ENOMEM;
 		to->region_count++;
+		if (from->codes &&
+		    code_copy(&to->codes[to->region_count], from->codes[id]))
+			return -ENOMEM;
 	}
 	return 0;
 }

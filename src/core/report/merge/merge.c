@@ -76,6 +76,40 @@ static int by_text(const void *a, const void *b)
 	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
+/* Gives the codes of SUM, if it has any, room for ROOM regions, of which BEFORE are there. */
+static int codes_make_room(struct pm_snapshot *sum, uint32_t before, uint32_t room)
+{
+	struct pm_snapshot_code **codes =
+		sum->codes ? realloc(sum->codes, room * sizeof(*codes)) : NULL;
+
+	if (!sum->codes)
+		return 0;
+	if (!codes)
+		return -ENOMEM;
+	memset(codes + before, 0, (room - before) * sizeof(*codes));
+	sum->codes = codes;
+	return 0;
+}
+
+static bool same_code(const struct pm_snapshot_code *a, const struct pm_snapshot_code *b)
+{
+	return a->offset == b->offset && !strcmp(a->build_id, b->build_id) &&
+	       !strcmp(a->path, b->path);
+}
+
+/* Keeps at TO what CODE, of another process, says of the same name. */
+static int code_add(struct pm_snapshot_code **to, const struct pm_snapshot_code *code)
+{
+	if (*to && same_code(*to, code))
+		return 0;
+	if (*to) {
+		(*to)->path[0] = '\0';
+		return 0;
+	}
+	*to = pm_snapshot_code_make(code, code->path, strlen(code->path));
+	return *to ? 0 : -ENOMEM;
+}
+
 static int name_get(struct pm_merge *merge, const char *text, uint32_t *id)
 {
 	struct name key = {.text = text}, *name, **found;
@@ -93,6 +127,8 @@ static int name_get(struct pm_merge *merge, const char *text, uint32_t *id)
 		if (!regions)
 			return -ENOMEM;
 		sum->regions = regions;
+		if (codes_make_room(sum, merge->region_room, room))
+			return -ENOMEM;
 		merge->region_room = room;
 	}
 	name = malloc(sizeof(*name));
@@ -118,6 +154,15 @@ static int regions_add(struct pm_merge *merge, const struct pm_snapshot *snapsho
 	map[0] = 0;
 	for (uint32_t id = 1; !err && id <= snapshot->region_count; id++)
 		err = name_get(merge, snapshot->regions[id], &map[id]);
+	if (!err && snapshot->codes && !merge->sum->codes) {
+		merge->sum->codes =
+			calloc(merge->region_room, sizeof(*merge->sum->codes));
+		err = merge->sum->codes ? 0 : -ENOMEM;
+	}
+	for (uint32_t id = 1; !err && snapshot->codes && id <= snapshot->region_count;
+	     id++)
+		if (snapshot->codes[id])
+			err = code_add(&merge->sum->codes[map[id]], snapshot->codes[id]);
 	return err;
 }
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon_region_code(). */
+#include <errno.h>
+#include <string.h>
+
+#include "core/api/export.h"
+#include "core/kernel/kernel.h"
+#include "core/regions/names.h"
+#include "core/regions/registry.h"
+#include "core/regions/setup.h"
+#include "core/regions/state.h"
+
+static bool is_good(const struct pm_registry_code *code)
+{
+	size_t path = strnlen(code->path, PERFMON_PROFILE_PATH_MAX + 1);
+	size_t build = strnlen(code->build_id, PERFMON_PROFILE_BUILD_ID_MAX + 1);
+
+	return path && path <= PERFMON_PROFILE_PATH_MAX &&
+	       build <= PERFMON_PROFILE_BUILD_ID_MAX &&
+	       strspn(code->build_id, "0123456789abcdef") == build;
+}
+
+static bool is_same(const struct pm_registry_code *a, const struct pm_registry_code *b)
+{
+	return a->offset == b->offset && !strcmp(a->path, b->path) &&
+	       !strcmp(a->build_id, b->build_id);
+}
+
+/* Under PM_LOCK_REGIONS. */
+static int set(uint32_t id, const struct pm_registry_code *code)
+{
+	const struct pm_registry_code *old = pm_registry_code(id);
+	struct pm_registry_code made = *code;
+
+	if (old && (!*old->path || is_same(old, code)))
+		return 0;
+	if (old)
+		made = (struct pm_registry_code){.path = "", .build_id = ""};
+	if (!pm_registry_set_code(id, &made))
+		return -ENOMEM;
+	return pm_region_record_code(id);
+}
+
+static int say(const char *name, const struct pm_registry_code *code)
+{
+	const struct perfmon_region *region;
+	struct pm_still still;
+	int err = pm_regions_init();
+
+	if (err)
+		return err;
+	region = pm_region_of_name(name);
+	if (!region)
+		return -ENOMEM;
+	if (region->key == PM_KEY_LEFT_OUT)
+		return 0;
+	pm_kernel_still_begin(&still);
+	pm_thread_busy++;
+	pm_regions_acquire();
+	err = pm_regions_is_ours() ? set(pm_region_id(region->key), code) : -EPERM;
+	pm_regions_release();
+	pm_thread_busy--;
+	pm_kernel_still_end(&still);
+	return err;
+}
+
+PM_EXPORT int perfmon_region_code(struct perfmon_region *region, const char *path,
+				  const char *build_id, uint64_t offset)
+{
+	const struct pm_registry_code code = {offset, build_id ?: "", path ?: ""};
+	const char *name = region ? pm_region_name(region) : NULL;
+
+	return name && is_good(&code) ? say(name, &code) : -EINVAL;
+}
