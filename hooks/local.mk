@@ -37,9 +37,10 @@ libperfmon_openmp_la_SOURCES = hooks/openmp.c \
 	hooks/common/original.c hooks/common/original.h \
 	hooks/openmp/gomp.h hooks/openmp/kmp.c \
 	hooks/openmp/name.c hooks/openmp/name.h hooks/openmp/places.c hooks/openmp/places.h \
-	hooks/openmp/team.c hooks/openmp/team.h
+	hooks/openmp/team.c hooks/openmp/team.h \
+	src/cli/code/code.c src/cli/code/code.h src/cli/code/dw.c src/cli/code/dw.h
 libperfmon_openmp_la_CFLAGS = $(HOOK_CFLAGS)
-libperfmon_openmp_la_CPPFLAGS = $(HOOK_CPPFLAGS)
+libperfmon_openmp_la_CPPFLAGS = $(HOOK_CPPFLAGS) -I$(top_srcdir)/src
 libperfmon_openmp_la_LDFLAGS = $(HOOK_LDFLAGS)
 libperfmon_openmp_la_LIBADD = libperfmon.la
 

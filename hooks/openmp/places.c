@@ -94,12 +94,14 @@ static struct place *new_place(const void *address, enum place_kind kind,
 			       const struct place_hint *hint)
 {
 	char name[NAME_LENGTH] = "";
+	struct code_origin origin = {.module = NULL};
 	struct place *place;
 
 	if (kind != PLACE_CALL &&
 	    !(hint && name_of_source(hint->source, name, sizeof(name))))
 		code_name(hint ? hint->caller : address,
-			  kind == PLACE_TASK ? "task" : "parallel", name, sizeof(name));
+			  kind == PLACE_TASK ? "task" : "parallel", name, sizeof(name),
+			  &origin);
 	place = calloc(1, sizeof(*place) + strlen(name) + 1);
 	if (!place)
 		return NULL;
@@ -107,6 +109,7 @@ static struct place *new_place(const void *address, enum place_kind kind,
 	if (kind != PLACE_PARALLEL_KMP)
 		place->gomp = gomp_of(address);
 	place->region.name = strcpy((char *)(place + 1), name);
+	code_tell_origin(&place->region, &origin);
 	return place;
 }
 

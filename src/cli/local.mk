@@ -3,12 +3,13 @@
 if HAVE_COMMAND
 bin_PROGRAMS += perfmon
 perfmon_SOURCES = \
+	src/cli/code/code.c src/cli/code/code.h src/cli/code/dw.c src/cli/code/dw.h \
 	src/cli/main.c \
 	src/cli/common/child.c src/cli/common/child.h \
 	src/cli/common/common.h src/cli/common/complain.c src/cli/common/complain.h \
 	src/cli/common/json_read.c src/cli/common/json_read.h src/cli/common/machine.c src/cli/common/machine.h src/cli/common/options.c \
 	src/cli/common/options.h src/cli/common/output.c src/cli/common/output.h \
-	src/cli/common/progress.c src/cli/common/progress.h src/cli/common/sources.c \
+	src/cli/common/progress.c src/cli/common/progress.h src/cli/common/resolve.c src/cli/common/resolve.h src/cli/common/sources.c \
 	src/cli/common/sources.h src/cli/common/terminal.c src/cli/common/terminal.h src/cli/common/tree.c \
 	src/cli/common/tree.h \
 	src/cli/ceilings/aarch64.c src/cli/ceilings/ceilings.h src/cli/ceilings/file.c \

@@ -206,6 +206,40 @@ separate() {
 if ldconfig -p | grep 'libdw\.so\.1 ' >/dev/null; then
 	try "compressed debug information has lines" compressed
 	try "separate debug information has lines" separate
+	kept() { # FILE
+		cp "$here/$1" "$here/later" &&
+			status 3 "$perfmon" run --hooks=openmp -P "$1.profile" -o none -e none ./later
+	}
+	named() { # PATH VISITS OPTION...
+		local path=$1 visits=$2
+		shift 2
+		(cd "$here" && "$perfmon" report -f csv "$@" >report) && row report "$path" "$visits"
+	}
+	later() {
+		local id
+		id=$(readelf -n "$here/loops" | sed -n 's/.*Build ID: //p')
+		kept stripped && kept loops && mkdir -p "$here/debug/.build-id/${id:0:2}" "$here/copy" &&
+			objcopy --only-keep-debug "$here/loops" "$here/debug/.build-id/${id:0:2}/${id:2}.debug" &&
+			cp "$here/loops" "$here/copy/later" && cp "$here/stripped" "$here/later" &&
+			cp "$here/stripped.profile" "$here/before" &&
+			named 'solve;later\+0x[0-9a-f]* \(parallel\)' 200 stripped.profile &&
+			named "solve;main:$main_1 \(parallel\)" 200 --debug-dir debug stripped.profile &&
+			named "solve;main:$main_1 \(parallel\)" 200 --debug-dir copy stripped.profile &&
+			named "solve;main:$main_1 \(parallel\)" 400 --debug-dir copy stripped.profile loops.profile &&
+			(cd "$here" && "$perfmon" export --debug-dir debug -f folded stripped.profile) |
+			grep "solve;main:$main_1 (parallel)" &&
+			cmp "$here/before" "$here/stripped.profile"
+	}
+	changed() {
+		cp "$here/other" "$here/later"
+		named 'solve;later\+0x[0-9a-f]* \(parallel\)' 200 stripped.profile &&
+			(cd "$here" && "$perfmon" report stripped.profile) | grep 'later is another file than when the program ran' &&
+			rm "$here/later" && named "solve;main:$main_1 \(parallel\)" 200 --debug-dir debug stripped.profile &&
+			(cd "$here" && "$perfmon" report stripped.profile) | grep 'later is not here'
+	}
+	try "a report finds names that the run did not, once for runs of both kinds" later
+	echo 'int main(void) { return 0; }' | gcc -x c - -o "$here/other"
+	try "but not in a file that has changed" changed
 else
 	skip "debug information" "libdw1 is not installed"
 fi

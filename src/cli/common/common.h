@@ -12,6 +12,7 @@
 #include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/progress.h"
+#include "cli/common/resolve.h"
 #include "cli/common/sources.h"
 #include "cli/common/terminal.h"
 #include "cli/common/tree.h"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/common/complain.h"
+#include "cli/common/resolve.h"
 #include "core/text/grow.h"
 
 static int add(struct cli_sources *sources, const char *name, pid_t pid)
@@ -148,5 +149,7 @@ int cli_source_read(const struct cli_source *source, struct pm_snapshot **out,
 		return err;
 	err = pm_profile_file_snapshot(file, out, diag);
 	pm_profile_file_close(file);
+	if (!err)
+		cli_resolve(*out);
 	return err;
 }

@@ -41,6 +41,7 @@ static const char help[] =
 	"      --inclusive       with nested regions\n"
 	"  -A, --all             show unchanged values, too\n"
 	"  -m, --metrics TEXT    more metrics: 'NAME = FORMULA; ...', @FILE, none\n"
+	CLI_HELP_DEBUG_DIR
 	"  -f, --format FORMAT   text (default), json\n"
 	"      --undecided same|fail  what to do if something is open: same: exit as if it had\n"
 	"                        not changed; fail: exit with 1\n"
@@ -114,6 +115,7 @@ static int options_read(struct diff_options *to, int argc, char **argv)
 		{"inclusive", .flag = &to->inclusive},
 		{"all", .flag = &to->all},
 		{"metrics", .take = cli_take_metrics, .to = &to->metrics},
+		CLI_OPTION_DEBUG_DIR,
 		{"format", .choice = &format, .choices = "text, json"},
 		{"undecided", .choice = &to->undecided, .choices = "same, fail"},
 		{.name = NULL},

@@ -411,6 +411,7 @@ static int load_profile(struct diff_data *data, uint32_t side, const char *path,
 	pm_profile_file_close(opened);
 	if (err)
 		return err;
+	cli_resolve(snapshot);
 	file = file_add(data, side, path);
 	if (file) {
 		file->header = snapshot->header;

@@ -25,6 +25,7 @@ static const char help[] =
 	"                        default is their first event\n"
 	"  -m, --metrics TEXT    chrome, folded: more metrics: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -T, --per-thread      folded, pprof: each thread separately\n"
+	CLI_HELP_DEBUG_DIR
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0, 1 if something could not be read or written, 2 if an option is wrong.\n";
@@ -335,6 +336,7 @@ static int options_read(struct request *request, int argc, char **argv)
 		{"metrics", .take = cli_take_metrics, .to = &request->metrics},
 		{"weight", .text = &request->weight},
 		{"per-thread", .flag = &request->per_thread},
+		CLI_OPTION_DEBUG_DIR,
 		{"output", .text = &request->output},
 		{.name = NULL},
 	};

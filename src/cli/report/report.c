@@ -41,6 +41,7 @@ static const char help[] =
 	"      --top N           in text, only the N paths (flat: regions) with the most time in\n"
 	"                        themselves, with the paths above them\n"
 	"  -b, --subtract-bias   take out what measuring added (PERFMON_BIAS=subtract)\n"
+	CLI_HELP_DEBUG_DIR
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0, 1 if something could not be read or written, 2 if an option is wrong.\n";
@@ -357,6 +358,7 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 		{"profile", .text = &request->profile},
 		{"subtract-bias", .flag = &request->how.subtract_bias},
 		{"top", .take = take_top, .to = &request->top},
+		CLI_OPTION_DEBUG_DIR,
 		{"output", .text = &request->output},
 		{.name = NULL},
 	};
