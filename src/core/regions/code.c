@@ -5,10 +5,10 @@
 
 #include "core/api/export.h"
 #include "core/kernel/kernel.h"
-#include "core/regions/names.h"
-#include "core/regions/registry.h"
-#include "core/regions/setup.h"
-#include "core/regions/state.h"
+#include "core/regions/threads/names.h"
+#include "core/regions/threads/registry.h"
+#include "core/regions/slow/setup.h"
+#include "core/regions/threads/state.h"
 
 static bool is_good(const struct pm_registry_code *code)
 {
