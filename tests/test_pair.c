@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the asm statements of the macros leave alone: registers, and the way out of a pair. */
+#include "pair_call.h"
 #include "region_probe.h"
 
 #include <errno.h>
@@ -8,18 +9,9 @@
 #include <sys/wait.h>
 #include <unwind.h>
 
-#if PERFMON_REGION_SITE_ == 1
-#include <cpuid.h>
-#elif PERFMON_REGION_SITE_ == 2
-#include <sys/auxv.h>
-#include <sys/prctl.h>
-#endif
-
 TestSuite(pair, .init = probe_quiet, .timeout = 120);
 
 #if PERFMON_REGION_SITE_
-
-#define AREA_MOST ((size_t)64 << 10)
 
 /* The functions with the statements may use r10 and r11 themselves, as clang's do for the address
  * of perfmon_region_calls. So they keep r10 here; clang cannot have them keep r11. */
@@ -31,98 +23,34 @@ TestSuite(pair, .init = probe_quiet, .timeout = 120);
 #define KEEPS_R11 1
 #endif
 
-void pair_call(void (*call)(void), const void *pattern, void *after, uint64_t *integers,
-	       uint64_t parts);
-
-static _Alignas(64) unsigned char pattern[AREA_MOST], after[AREA_MOST];
-
-static void check_same(const char *what, size_t from, size_t to)
-{
-	for (size_t i = from; i < to; i++)
-		if (pattern[i] != after[i])
-			cr_assert_fail("%s: byte %zu was %02x, is %02x", what, i,
-				       pattern[i], after[i]);
-}
-
 #if PERFMON_REGION_SITE_ == 1
-
-/* As in src/arch/keep.c: x87, SSE, AVX, AVX-512, APX. */
-#define PARTS UINT32_C(0x800e7)
-
-static uint32_t parts_here(void)
-{
-	uint32_t a, b, c, d;
-
-	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
-		return 0;
-	__asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
-	return a & PARTS;
-}
-
-/* Values that are no rest of another call. The control words are those of a new process. */
-static void fill(uint32_t parts)
-{
-	uint32_t control = 0x1f80, word = 0x37f;
-	uint64_t has = parts;
-
-	for (size_t i = 0; i < AREA_MOST; i++)
-		pattern[i] = (unsigned char)(i * 7 + 3);
-	memset(pattern, 0, 32);
-	memset(pattern + 512, 0, 64);
-	memcpy(pattern, &word, 2);
-	pattern[4] = 0xff; /* the stack of x87 is full */
-	memcpy(pattern + 24, &control, 4);
-	memcpy(pattern + 512, &has, 8);
-	for (int i = 0; i < 8; i++) /* numbers of x87 */
-		memset(pattern + 32 + 16 * i + 8, 0x3f, 2);
-}
 
 static void check_call(const char *what, void(KEEPS *call)(void))
 {
 	uint64_t integers[2];
-	uint32_t parts = parts_here(), size, at, c, d;
+	uint32_t parts = parts_here();
 
 	if (!parts)
 		cr_skip_test("this CPU has no XSAVE");
 	fill(parts);
-	memset(after, 0, sizeof(after));
 	pair_call((void (*)(void))call, pattern, after, integers, parts);
 	cr_assert_eq(integers[0], 0x1010101010101010, "%s: r10", what);
 	if (KEEPS_R11)
 		cr_assert_eq(integers[1], 0x1111111111111111, "%s: r11", what);
-	cr_assert_eq(after[4], 0xff, "%s: the stack of x87", what);
-	for (size_t i = 0; i < 8; i++)
-		check_same(what, 32 + 16 * i, 32 + 16 * i + 10);
+	check_x87(what);
 	check_same(what, 160, 416);
-	for (uint32_t i = 2; i < 32; i++) {
-		if (!(parts >> i & 1))
-			continue;
-		__cpuid_count(13, i, size, at, c, d);
-		cr_assert(after[512 + i / 8] >> i % 8 & 1, "%s: part %u is empty", what,
-			  i);
-		check_same(what, at, at + size);
-	}
+	for (uint32_t i = 2; i < 32; i++)
+		if (parts >> i & 1)
+			check_part(what, i);
 }
 
 #else
 
 static void check_call(const char *what, void(KEEPS *call)(void))
 {
-	uint64_t integers[7], scalable = 0;
-	size_t size = 32 * 16;
+	uint64_t integers[7], scalable = scalable_here();
+	size_t size = fill(scalable);
 
-	if (getauxval(AT_HWCAP) >> 22 & 1) {
-		scalable = (uint64_t)prctl(51 /* PR_SVE_GET_VL */) & 0xffff;
-		size = 32 * scalable + 17 * scalable / 8;
-	}
-	for (size_t i = 0; i < AREA_MOST; i++)
-		pattern[i] = (unsigned char)(i * 7 + 3);
-	/* The first-fault register is ones, then zeros. */
-	if (scalable) {
-		memset(pattern + size - scalable / 8, 0, scalable / 8);
-		pattern[size - scalable / 8] = 0x3f;
-	}
-	memset(after, 0, sizeof(after));
 	pair_call((void (*)(void))call, pattern, after, integers, scalable);
 	for (uint64_t i = 0; i < 7; i++)
 		if (i != 5) /* x14 is not kept */
