@@ -29,8 +29,10 @@
 
 /* The least relative variance of slices from whose lengths something can be told. */
 #define SPREAD_LEAST 1e-4
-/* So much of what a slice loses differs from one to the next at least. */
-#define LOST_PART 0.25
+/* So much of what a slice loses differs from one to the next at least. Slices that are nearly of
+ * the same length tell less: they differ by what interrupts them, which takes a part of its own. */
+#define LOST_PART	0.25
+#define LOST_PART_ALIKE 0.5
 /* What an estimate leaves out: what goes on at the start and at the stop, which is in no slice. */
 #define MODEL_PART 0.0005
 
@@ -97,6 +99,12 @@ static bool is_of_user_mode(const struct pm_register *reg)
 	return pm_register_event(reg, 0)->attr.exclude_kernel;
 }
 
+/* Returns whether slices differ in length by as much as one takes. */
+static bool differ_much(const struct pm_slices *s)
+{
+	return s->dd * (double)s->n > 2 * s->d * s->d;
+}
+
 /* What a slice loses to the switch, and the variance of that. What interrupts the work, and what is
  * bursty in it, varies with the length of a slice: the variance is that of a slice as long as the
  * longest may be. And few slices tell it badly. Returns false if the slices do not tell. */
@@ -119,7 +127,7 @@ static bool fit_lost(const struct pm_slices *s, double *lost, double *variance)
 
 struct pm_slice_lost pm_slice_lost(const struct perfmon_session *session)
 {
-	double weights = 0, sum = 0, lost, variance, most = INFINITY;
+	double weights = 0, good = 0, sum = 0, lost, variance, part, most = INFINITY;
 
 	for (uint32_t i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
@@ -132,12 +140,15 @@ struct pm_slice_lost pm_slice_lost(const struct perfmon_session *session)
 			continue;
 		weights += 1 / variance;
 		sum += lost / variance;
+		if (differ_much(s))
+			good += 1 / variance;
 	}
 	if (weights <= 0)
 		return (struct pm_slice_lost){0, 0};
 	lost = fmin(fmax(0, sum / weights), most / 2);
-	return (struct pm_slice_lost){
-		lost, fmax(PM_NORMAL_99 / sqrt(weights), LOST_PART * lost)};
+	part = good > weights / 2 ? LOST_PART : LOST_PART_ALIKE;
+	return (struct pm_slice_lost){lost,
+				      fmax(PM_NORMAL_99 / sqrt(weights), part * lost)};
 }
 
 void pm_estimate(const struct pm_register *reg, struct pm_slice_lost lost,
