@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The tests that the table tests/beds gives to the guest, on real counters: two machines for
 # root, one for an unprivileged user, and one whose CPUs run in parallel, where instructions
-# are not counted; all at the same time.
+# are not counted; all at the same time. After them, a machine with scalable vectors, and one
+# with one CPU.
 . "$PM_TOP/scripts/suite.sh"
 
 must prepares "$PM_TOP/scripts/guest" --prepare
@@ -50,3 +51,19 @@ wait
 for bed in guest-root guest-user guest-others guest-parallel; do
 	collect "$bed"
 done
+
+# The vectors have each length that this CPU offers.
+scalable() {
+	"$PM_TOP/scripts/guest" --no-build --cpu max /bin/sh -c \
+		'grep -qw sve /proc/cpuinfo && tests/test_keep && tests/test_pair' \
+		>"$PM_SUITE_DIR/scalable" 2>&1 &&
+		grep -qx 'ok - keep::scalable_vectors_of_each_length' "$PM_SUITE_DIR/scalable"
+}
+try "calls of the slow path keep scalable vectors" in_shell scalable || true
+
+# With two, the helper that switches event sets runs late: see CONTRIBUTING.md.
+slices() {
+	"$PM_TOP/scripts/guest" --no-build --smp 1 bin/perfmon truth >"$PM_SUITE_DIR/slices" 2>&1 || true
+	grep -qE '^  time slices of event sets  exact ' "$PM_SUITE_DIR/slices"
+}
+try "estimates of event sets hold" in_shell slices || true
