@@ -15,15 +15,15 @@ TOKEN = re.compile(
 
 
 def perf_metrics():
-    """Names and expressions: the second text in brackets below a name."""
+    """Names and expressions: the second text in brackets below a name. It may be folded."""
     out = subprocess.run(
         ["perf", "list", "--details", "metric"], capture_output=True, text=True, check=True
     ).stdout
     found = {}
     for name, body in re.findall(r"^  (\S+)\n((?:   .*\n)+)", out, re.M):
-        texts = re.findall(r"^ +\[(.*)\]$", body, re.M)
+        texts = re.findall(r"^ {7}\[(.*(?:\n {8}.*)*)\]$", body, re.M)
         if len(texts) > 1:
-            found.setdefault(name, texts[1])
+            found.setdefault(name, re.sub(r"\n *", " ", texts[1]))
     return found
 
 

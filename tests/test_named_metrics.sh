@@ -101,6 +101,38 @@ try "a second list does not replace the first" says 2 "--named-metrics is given 
 try "an empty name is refused" says 2 "a metric's name is missing" stat -M "@$here/m.json:base," true
 try "exact events have no metrics of perf" says 2 "-M needs the counters of a CPU" run --exact -M ipc -- true
 
+# What perf 6.12 prints: long texts are folded, and a third one is a limit.
+mkdir -p "$here/bin"
+cat >"$here/bin/perf" <<'END'
+#!/bin/sh
+cat <<'TEXT'
+
+Metrics:
+
+  folded
+       [A description that is folded
+        [since it is long]]
+       [(page\-faults + 1) * 34 /
+        (2 * page\-faults
+        + 2)]
+       [folded > 0.1 & short > 5]
+  short
+       [A description]
+       [23 - page\-faults * 0]
+       [short > 5]
+TEXT
+END
+chmod +x "$here/bin/perf"
+has_value() { # NAME VALUE
+	PATH="$here/bin:$PATH" "$perfmon" stat -f json -o "$here/stat" -M "$1" true >"$here/out" 2>&1 &&
+		python3 -c 'import json, sys
+report = json.load(open(sys.argv[1]))
+assert [m["value"] for m in report["metrics"] if m["metric"] == sys.argv[2]] == [float(sys.argv[3])], report["metrics"]' \
+			"$here/stat" "$1" "$2"
+}
+try "an expression that perf has folded is read, not its limit" has_value folded 17
+try "and one that it has not" has_value short 23
+
 if ! perf --version >"$here/out" 2>&1; then
 	skip "metrics of perf" "perf is not installed"
 	try "without perf the sentence says what helps" says 1 "install it" stat -M ipc true

@@ -2,7 +2,7 @@
 /*
  * What perf list --details prints. A name has two blanks before it. The description in
  * brackets follows, and then of a metric its expression in brackets, of an event its
- * encoding on a PMU.
+ * encoding on a PMU. A long text of a metric may be on several lines.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,10 +13,14 @@
 #include "cli/metrics/definition.h"
 #include "core/text/text.h"
 
+/* So many blanks are before the bracket that opens a text. */
+#define PERF_INDENT 7
+
 /* What has been read of an entry. */
 struct entry {
 	char *name;
-	bool described;
+	unsigned int texts; /* in brackets, complete */
+	char *text;	    /* the next one, as far as it has been read, or NULL */
 };
 
 static int entry_begin(struct entry *entry, const char *line)
@@ -25,29 +29,61 @@ static int entry_begin(struct entry *entry, const char *line)
 
 	free(entry->name);
 	entry->name = pm_slice_copy(name);
-	entry->described = false;
+	entry->texts = 0;
 	return entry->name ? 0 : -ENOMEM;
 }
 
-/* Takes a line of a metric: its description is in one line, too. */
-static int metric_line(struct metric_definitions *all, struct entry *entry,
-		       struct pm_slice text)
+/* Takes the complete text of a metric, if any. The second one is the expression. Newer
+ * versions of perf print a third: the limit beyond which the value deserves attention. */
+static int metric_text(struct metric_definitions *all, struct entry *entry)
 {
-	char *expression;
+	struct pm_slice text = pm_slice_of(entry->text ? entry->text : "");
+	char *expression = NULL;
+	int err = 0;
+
+	if (text.length)
+		entry->texts++;
+	if (entry->texts == 2 && text.length >= 2 && text.at[text.length - 1] == ']' &&
+	    !metric_definition_find(all, entry->name)) {
+		expression =
+			pm_slice_copy((struct pm_slice){text.at + 1, text.length - 2});
+		err = expression
+			      ? metric_definition_add(all, entry->name, expression, NULL)
+			      : -ENOMEM;
+	}
+	free(expression);
+	free(entry->text);
+	entry->text = NULL;
+	return err;
+}
+
+/* Adds a line to the text that is being read. */
+static int metric_more(struct entry *entry, struct pm_slice more)
+{
+	char *longer;
+
+	if (asprintf(&longer, "%s %.*s", entry->text, (int)more.length, more.at) < 0)
+		return -ENOMEM;
+	free(entry->text);
+	entry->text = longer;
+	return 0;
+}
+
+/* Takes a line of a metric. Newer versions of perf fold long texts: what goes on is indented by one
+ * blank more than the bracket. */
+static int metric_line(struct metric_definitions *all, struct entry *entry,
+		       const char *line)
+{
+	struct pm_slice text = pm_slice_trim(pm_slice_of(line));
 	int err;
 
-	if (!entry->described) {
-		entry->described = true;
-		return 0;
-	}
-	if (text.length < 2 || text.at[0] != '[' || text.at[text.length - 1] != ']' ||
-	    metric_definition_find(all, entry->name))
-		return 0;
-	expression = pm_slice_copy((struct pm_slice){text.at + 1, text.length - 2});
-	err = expression ? metric_definition_add(all, entry->name, expression, NULL)
-			 : -ENOMEM;
-	free(expression);
-	return err;
+	if (entry->text && strspn(line, " ") > PERF_INDENT)
+		return text.length ? metric_more(entry, text) : 0;
+	err = metric_text(all, entry);
+	if (err || !text.length || text.at[0] != '[')
+		return err;
+	entry->text = pm_slice_copy(text);
+	return entry->text ? 0 : -ENOMEM;
 }
 
 /* Takes a line of an event if it is "pmu/terms/". Descriptions have blanks or brackets. */
@@ -67,6 +103,22 @@ static int event_line(struct metric_definitions *all, const struct entry *entry,
 	return err;
 }
 
+static int read_line(struct metric_definitions *all, bool events, struct entry *entry,
+		     const char *line)
+{
+	bool begins = !strncmp(line, "  ", 2) && line[2] != ' ' && line[2] != '\n';
+	int err = begins && !events ? metric_text(all, entry) : 0;
+
+	if (err)
+		return err;
+	if (begins)
+		return entry_begin(entry, line);
+	if (line[0] != ' ' || !entry->name)
+		return 0;
+	return events ? event_line(all, entry, pm_slice_trim(pm_slice_of(line)))
+		      : metric_line(all, entry, line);
+}
+
 static int read_lines(struct metric_definitions *all, bool events, FILE *from)
 {
 	struct entry entry = {.name = NULL};
@@ -74,15 +126,11 @@ static int read_lines(struct metric_definitions *all, bool events, FILE *from)
 	size_t size = 0;
 	int err = 0;
 
-	while (!err && getline(&line, &size, from) > 0) {
-		struct pm_slice text = pm_slice_trim(pm_slice_of(line));
-
-		if (!strncmp(line, "  ", 2) && line[2] != ' ' && line[2] != '\n')
-			err = entry_begin(&entry, line);
-		else if (line[0] == ' ' && entry.name)
-			err = events ? event_line(all, &entry, text)
-				     : metric_line(all, &entry, text);
-	}
+	while (!err && getline(&line, &size, from) > 0)
+		err = read_line(all, events, &entry, line);
+	if (!err)
+		err = metric_text(all, &entry);
+	free(entry.text);
 	free(entry.name);
 	free(line);
 	return err;
