@@ -371,6 +371,10 @@ constexpr const char *perfmon_region_name_(const char *name)
 	return name;
 }
 const char *perfmon_region_name_(char *name) = delete;
+constexpr bool perfmon_region_is_name_(const char *name)
+{
+	return name != nullptr;
+}
 #endif
 
 /* Code of a GPU has no counters of ours. */
@@ -396,6 +400,8 @@ const char *perfmon_region_name_(char *name) = delete;
 #ifdef __cplusplus
 #define perfmon_region_begin_name_takes_names_known_at_run_time(region_name)             \
 	static constexpr const char *perfmon_name_ = perfmon_region_name_(region_name);  \
+	static_assert(perfmon_region_is_name_(perfmon_name_),                            \
+		      "perfmon_region_begin_name() takes names known only at run time"); \
 	static struct perfmon_region perfmon_region_ = PERFMON_REGION_INIT(perfmon_name_)
 #else
 /* C has no initialiser that refuses an array which can change: its address is constant. By
