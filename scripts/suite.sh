@@ -120,6 +120,14 @@ exact_tree() {
 	exit 0
 }
 
+# openmpi_anywhere: has Open MPI start more ranks than there are CPUs, also for root. From version 5
+# on another program places the ranks.
+openmpi_anywhere() {
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	export OMPI_MCA_rmaps_base_oversubscribe=1
+	export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+}
+
 # nothing COMMAND...: succeeds when the command prints nothing; what it prints is shown.
 nothing() {
 	local out

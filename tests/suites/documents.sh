@@ -23,8 +23,7 @@ installed_tree
 export PATH=$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib
 export PYTHONPATH=$prefix/share/perfmon/python PYTHONDONTWRITEBYTECODE=1
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
-# As in install.sh, for Open MPI.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+openmpi_anywhere
 
 # What a reader has who follows a document's word: the examples, built beside it.
 examples() {

@@ -12,7 +12,7 @@ mkdir -p "$here"
 # What programs are known to take from their surroundings.
 export LC_ALL=C TZ=UTC0 HOME=$here GIT_CONFIG_NOSYSTEM=1 PERL_HASH_SEED=0 PYTHONHASHSEED=0
 export PYTHONDONTWRITEBYTECODE=1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+openmpi_anywhere
 cd "$here"
 seq 1 3000 >numbers
 head -c 200000 "$PM_TOP/COPYING" >text

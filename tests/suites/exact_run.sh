@@ -446,7 +446,7 @@ steps_are_equal() {
 }
 try "tasks that migrate count each step alike, to the instruction" steps_are_equal
 
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+openmpi_anywhere
 below() {
 	rm -f "$here"/rank.* && status 0 mpirun -n 2 "$perfmon" run -x -f csv -o "rank.%r" "$program" &&
 		grep -q exact::instructions "$here/rank.0" && grep -q exact::instructions "$here/rank.1"

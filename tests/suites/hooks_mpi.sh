@@ -11,7 +11,7 @@ fi
 installed_tree
 perfmon=$prefix/bin/perfmon
 export LD_LIBRARY_PATH=$prefix/lib
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+openmpi_anywhere
 here=$PM_SUITE_DIR/run
 rm -rf "$here"
 mkdir -p "$here"

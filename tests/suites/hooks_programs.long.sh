@@ -81,7 +81,8 @@ fi
 
 # --- MPI, and LIKWID's markers --------------------------------------------------------------------
 
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1
+openmpi_anywhere
+export OMP_NUM_THREADS=1
 PATH=$PATH:/usr/sbin # likwid-bench looks for likwid-accessD
 
 # timed NAME COMMAND...: to NAME.out, with its seconds to NAME.seconds.

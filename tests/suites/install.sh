@@ -197,8 +197,7 @@ one_report() {
 		grep -E '^  sweep +20 ' "$work/perfmon.txt"
 }
 mpi=
-# Open MPI asks for these: a suite may run as root, and on fewer CPUs than ranks.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+openmpi_anywhere
 ! command -v mpicc >/dev/null || ! command -v mpirun >/dev/null || mpi=1
 if ! command -v cmake >/dev/null; then
 	skip "CMake finds the installation" "cmake is missing"

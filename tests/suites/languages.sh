@@ -8,7 +8,7 @@ native_tree all
 installed_tree
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 export LD_LIBRARY_PATH=$prefix/lib
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+openmpi_anywhere
 here=$PM_SUITE_DIR/run
 rm -rf "$here"
 mkdir -p "$here"
