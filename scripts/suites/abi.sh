@@ -65,8 +65,10 @@ constants() {
 }
 try "constants have the values of tests/data/abi.constants" constants
 interfaces() {
+	# This type is the kernel's: newer headers have it longer.
+	printf '[suppress_type]\nname = perf_event_attr\n' >"$PM_SUITE_DIR/suppressed"
 	described "$library" >"$PM_SUITE_DIR/abi.xml" &&
-		abidiff tests/data/abi.xml "$PM_SUITE_DIR/abi.xml"
+		abidiff --suppressions "$PM_SUITE_DIR/suppressed" tests/data/abi.xml "$PM_SUITE_DIR/abi.xml"
 }
 if [ "$(uname -m)" = x86_64 ]; then
 	try "functions and types are as in tests/data/abi.xml" interfaces
