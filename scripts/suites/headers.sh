@@ -118,7 +118,8 @@ after_libpfm4() { # COMPILER OPTION...
 	printf '#include <perfmon/%s>\n' pfmlib_perf_event.h event.h pfmlib_perf_event.h | "$@" -
 }
 if echo '#include <perfmon/pfmlib_perf_event.h>' | gcc -fsyntax-only -x c - 2>/dev/null; then
-	for compiler in "gcc -std=c11 -xc" "g++ -std=c++11 -xc++"; do
+	# Its own header calls what only _GNU_SOURCE declares.
+	for compiler in "gcc -std=c11 -D_GNU_SOURCE -xc" "g++ -std=c++11 -xc++"; do
 		read -r -a words <<<"$compiler"
 		try "perfmon/event.h after libpfm4's header, ${words[0]}" in_shell after_libpfm4 \
 			"${words[@]}" -fsyntax-only "-I$include"
