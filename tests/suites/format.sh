@@ -5,7 +5,16 @@
 . "$PM_TOP/scripts/suite.sh"
 
 mapfile -t files < <(find src include exact hooks tests bench examples scripts/standin -name '*.[ch]' -o -name '*.hpp' -o -name '*.cc' | sort)
-try "the ${#files[@]} C files are formatted" clang-format --style=file --dry-run -Werror "${files[@]}" || true
+# Each version formats some lines in another way, so that one decides: Debian 12's.
+format=
+for program in clang-format-14 clang-format; do
+	! "$program" --version 2>/dev/null | grep -q 'version 14\.' || { format=$program && break; }
+done
+if [ -n "$format" ]; then
+	try "the ${#files[@]} C files are formatted" "$format" --style=file --dry-run -Werror "${files[@]}" || true
+else
+	skip "the ${#files[@]} C files are formatted" "Debian 12's clang-format 14 decides, and is not here"
+fi
 
 # What fits a line is not closed on the next.
 closed() {
