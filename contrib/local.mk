@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # In the release archive, and not installed: what distributions build packages from.
-EXTRA_DIST += debian/changelog debian/control debian/copyright debian/libperfmon-dev.install \
+EXTRA_DIST += debian/changelog debian/control debian/copyright debian/README.source debian/libperfmon-dev.install \
 	debian/libperfmon-hooks0.install debian/libperfmon0.install debian/libperfmon0.symbols \
 	debian/perfmon-doc.install debian/perfmon.install debian/perfmon.lintian-overrides \
 	debian/python3-libperfmon.install debian/rules debian/source/format debian/tests/archive debian/tests/command \
