@@ -7,50 +7,10 @@
 # Row: HM-10
 # Row: HM-11
 . "$PM_TOP/scripts/suite.sh"
+. "$PM_TOP/scripts/systems.sh"
 
-releases=(bookworm trixie)
-cache=$PM_SUITE_DIR/cache
 arch=$(dpkg --print-architecture 2>/dev/null || true)
-mkdir -p "$cache"
 
-# The mirror of this machine, as apt knows it.
-mirror=
-if command -v apt-get >/dev/null; then
-	# shellcheck disable=SC2016 # apt-get expands these
-	mirror=$(apt-get indextargets --format '$(ORIGIN) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
-		awk '$1 == "Debian" && $2 == "main" { sub(/\/$/, "", $3); print $3; exit }')
-fi
-# What a command in a system must not find of this one.
-clean=(env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
-	DEBIAN_FRONTEND=noninteractive http_proxy="${http_proxy:-}")
-apart() { unshare --mount --pid --fork --kill-child "$@"; }
-# in_root SYSTEM LAYER COMMAND...: runs in the system of that folder, and keeps what it changes in LAYER.
-in_root() {
-	local system=$1 layer=$1/$2
-	shift 2
-	mkdir -p "$layer/upper" "$layer/work" "$layer/root"
-	# shellcheck disable=SC2016 # for the inner shell
-	apart bash -euc '
-		system=$1 layer=$2 cache=$3
-		shift 3
-		mount -t overlay overlay -o "lowerdir=$system/base,upperdir=$layer/upper,workdir=$layer/work" "$layer/root"
-		mount -t proc proc "$layer/root/proc"
-		mount --rbind /dev "$layer/root/dev"
-		mount --rbind /sys "$layer/root/sys"
-		mkdir -p "$layer/root/var/cache/apt/archives"
-		mount --bind "$cache" "$layer/root/var/cache/apt/archives"
-		exec chroot "$layer/root" "$@"' - "$system" "$layer" "$cache" "${clean[@]}" "$@"
-}
-apt_get() { # SYSTEM LAYER ARGUMENT...
-	in_root "$1" "$2" apt-get -q -y --no-install-recommends -o APT::Keep-Downloaded-Packages=true \
-		-o Dpkg::Use-Pty=0 "${@:3}"
-}
-
-strap() { # SYSTEM RELEASE
-	rm -rf "$1"
-	mkdir -p "$1"
-	apart debootstrap --variant=minbase --cache-dir="$cache" "$2" "$1/base" "$mirror"
-}
 build_packages() { # SYSTEM
 	local top=$1/build/upper/perfmon
 	mkdir -p "$top"
@@ -116,11 +76,6 @@ remove_packages() { # SYSTEM
 	diff "$1/before" "$1/after"
 }
 
-step() {
-	tried=
-	try "$@"
-	[ -z "$tried" ]
-}
 release() { # RELEASE
 	local system=$PM_SUITE_DIR/$1 test tests
 	step "$1: a fresh system" in_shell strap "$system" "$1" &&
@@ -138,19 +93,6 @@ release() { # RELEASE
 	try "$1: they are removed, and nothing is left" in_shell remove_packages "$system"
 	try "$1: the test programs pass" in_shell test_programs_pass "$system"
 }
-# Why there can be no system of a release; nothing when there can be.
-obstacle() { # RELEASE
-	if [ "$(id -u)" -ne 0 ]; then
-		echo "a system in a folder needs root"
-	elif [ -z "$mirror" ] || ! command -v debootstrap >/dev/null; then
-		echo "debootstrap or the mirror that apt uses is missing"
-	elif ! apart true 2>/dev/null; then
-		echo "this machine gives no namespaces"
-	elif ! /usr/lib/apt/apt-helper download-file "$mirror/dists/$1/InRelease" "$PM_SUITE_DIR/InRelease" >&2; then
-		echo "the mirror that apt uses does not give $1"
-	fi
-}
-
 build=$PM_SUITE_DIR/build
 must configures in_shell pm_configure "$build" --disable-static
 rm -f "$build"/perfmon-*.tar.*
