@@ -23,7 +23,7 @@ def perf_metrics():
     for name, body in re.findall(r"^  (\S+)\n((?:   .*\n)+)", out, re.M):
         texts = re.findall(r"^ {7}\[(.*(?:\n {8}.*)*)\]$", body, re.M)
         if len(texts) > 1:
-            found.setdefault(name, re.sub(r"\n *", " ", texts[1]))
+            found.setdefault(name, re.sub(r"\n *", " ", re.sub(r",\n *", ",", texts[1])))
     return found
 
 

@@ -116,6 +116,10 @@ Metrics:
         (2 * page\-faults
         + 2)]
        [folded > 0.1 & short > 5]
+  named
+       [A description]
+       [nopmu@event\=0x1\,
+        umask\=0x2@]
   short
        [A description]
        [23 - page\-faults * 0]
@@ -132,6 +136,8 @@ assert [m["value"] for m in report["metrics"] if m["metric"] == sys.argv[2]] == 
 }
 try "an expression that perf has folded is read, not its limit" has_value folded 17
 try "and one that it has not" has_value short 23
+folded_name() { (PATH="$here/bin:$PATH" && says 1 "which needs 'nopmu/event=0x1,umask=0x2/'" stat -M named true); }
+try "a name of an event that is folded at its comma is one" folded_name
 
 if ! perf --version >"$here/out" 2>&1; then
 	skip "metrics of perf" "perf is not installed"

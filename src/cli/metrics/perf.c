@@ -57,12 +57,15 @@ static int metric_text(struct metric_definitions *all, struct entry *entry)
 	return err;
 }
 
-/* Adds a line to the text that is being read. */
+/* Adds a line to the text that is being read. perf folds at blanks, and behind commas, which
+ * may be in the name of an event. */
 static int metric_more(struct entry *entry, struct pm_slice more)
 {
+	const char *between = entry->text[strlen(entry->text) - 1] == ',' ? "" : " ";
 	char *longer;
 
-	if (asprintf(&longer, "%s %.*s", entry->text, (int)more.length, more.at) < 0)
+	if (asprintf(&longer, "%s%s%.*s", entry->text, between, (int)more.length,
+		     more.at) < 0)
 		return -ENOMEM;
 	free(entry->text);
 	entry->text = longer;
