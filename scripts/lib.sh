@@ -80,7 +80,7 @@ pm_configure() {
 		pm_die "the source tree itself is configured: run 'make distclean' in it first"
 	(
 		# configure and Makefile.in are shared by all build trees, and make would
-		# regenerate them from each tree at the same time.
+		# regenerate them from each tree at the same time. Who only reads them shares the lock.
 		flock 9
 		pm_generate
 		if [ "$(cat "$dir/.options" 2>/dev/null)" = "$options" ] && [ -e "$dir/Makefile" ] &&
@@ -90,6 +90,7 @@ pm_configure() {
 		# Also where the rules name a file that has since been removed.
 		[ ! -e "$dir/Makefile" ] ||
 			pm_logged "$PM_BUILD/autoreconf.log" env -C "$PM_TOP" autoreconf -i
+		flock -s 9
 		pm_logged "$dir/configure.log" env -C "$dir" \
 			"$(realpath --relative-to="$dir" "$PM_TOP")/configure" "$@"
 		printf '%s\n' "$options" >"$dir/.options"

@@ -197,18 +197,34 @@ bed_tests() {
 		}' "$PM_TOP/tests/beds" -
 }
 
+# bed_programs BED DIR: what make is to build of DIR for the tests of BED alone, with what tests
+# run, and without the benchmarks. What has no thread needs no command and no hook either.
+bed_programs() {
+	local bed=$1 dir=$2
+	bed_tests "$bed" "$dir" >"$PM_SUITE_DIR/bed"
+	[ "$bed" = tsan ] && [ -z "$PM_LONG" ] || echo all
+	{
+		pm_words "$dir" check_PROGRAMS | grep -v -e '^bench/' -e '^tests/[^/]*$'
+		pm_words "$dir" check_LTLIBRARIES | grep -v '^bench/'
+		pm_words "$dir" noinst_PROGRAMS
+		grep -v '\.sh$' "$PM_SUITE_DIR/bed"
+	} | sort -u
+}
+
 # check_tree BED DIR OPTION...: configures and builds DIR and runs the tests of BED in it,
-# PM_JOBS programs at once.
+# PM_JOBS programs at once. All is built, or what $programs, a command, prints.
 check_tree() {
-	local bed=$1 dir=$2 taps=$PM_SUITE_DIR/taps tests
+	local bed=$1 dir=$2 taps=$PM_SUITE_DIR/taps tests targets=(check TESTS=)
 	shift 2
 	rm -rf "$taps"
 	mkdir -p "$taps"
 	must configures in_shell pm_configure "$dir" "$@"
-	must builds in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" check TESTS=
+	[ -z "${programs-}" ] || mapfile -t targets < <("$programs" "$bed" "$dir")
+	must builds in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" "${targets[@]}"
 	mapfile -t tests < <(bed_tests "$bed" "$dir")
-	PM_TAP_DIR=$taps make -C "$dir" -k -j "$PM_JOBS" check TESTS="${tests[*]}" \
-		LOG_COMPILER="$PM_TOP/scripts/run-test" \
+	# Not "check", which would build the rest of the programs.
+	PM_TAP_DIR=$taps make -C "$dir" -k -j "$PM_JOBS" check-TESTS TESTS="${tests[*]}" \
+		check_PROGRAMS= check_LTLIBRARIES= LOG_COMPILER="$PM_TOP/scripts/run-test" \
 		SH_LOG_COMPILER="$PM_TOP/scripts/run-test" >&2 </dev/null || true
 	taps "$taps"
 	all_ran "$taps" ${tests+"${tests[@]}"}
@@ -219,8 +235,9 @@ check_tree() {
 check_sanitized() {
 	must "builds the stand-in" in_shell pm_standin "$PM_SUITE_DIR/build" gcc
 	pm_standin "$PM_SUITE_DIR/build" gcc
-	# At -O1 the compiler takes half the time. It then warns of what cannot happen, so that
-	# warnings are errors in the other trees only.
-	check_tree "$1" "$PM_SUITE_DIR/build" --disable-static --enable-sanitizer="$2" \
-		CFLAGS="-g -O1" CXXFLAGS="-g -O1"
+	# At -O1 the compiler takes half the time, and less with lines alone, which is what reports
+	# of sanitizers show. It then warns of what cannot happen, so that warnings are errors in
+	# the other trees only.
+	programs=bed_programs check_tree "$1" "$PM_SUITE_DIR/build" --disable-static --enable-sanitizer="$2" \
+		CFLAGS="-g1 -O1" CXXFLAGS="-g1 -O1"
 }

@@ -7,4 +7,4 @@
 must "builds the stand-in" in_shell pm_standin "$PM_SUITE_DIR/build" clang
 pm_standin "$PM_SUITE_DIR/build" clang
 check_tree clang "$PM_SUITE_DIR/build" --enable-werror --disable-static CC=clang CXX=clang++ \
-	CFLAGS="-g -O2 -funsigned-char" CXXFLAGS="-g -O2 -funsigned-char"
+	CFLAGS="-O2 -funsigned-char" CXXFLAGS="-O2 -funsigned-char"
