@@ -21,6 +21,7 @@ for rank in 3 7; do
 	OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=8 PERFMON_EVENTS=none PERFMON_PROFILE=$here/rank "$work" 1000 7 3
 done
 ./tests/programs/profile_exact "$here/exact" 1000
+./tests/programs/profile_exact "$here/refused" 1000 refused
 ./tests/programs/profile_marks "$here"
 
 to() { # FORMAT ARGUMENT...: leaves it in the file "out"
@@ -62,6 +63,8 @@ if python3 -c 'import gzip, json' 2>/dev/null; then
 			line "default|exact::instructions" && grep -q '^comment|counted exactly' "$here/read"
 	}
 	try "pprof: stacks and all values of an exact profile" exact_pprof
+	refused_pprof() { is_read pprof pprof "$here/refused" && line "types|visits/count" && line "default|visits"; }
+	try "pprof: visits alone where every exact event was refused" refused_pprof
 	times_pprof() {
 		is_read pprof pprof "$here/work" && folded "$here/work" &&
 			sed -n 's/^\(all[^|]*\)|\([0-9]*\)|.*/\1 \2/p' "$here/read" >"$here/got" && same

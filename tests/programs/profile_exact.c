@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * profile_exact FILE INSTRUCTIONS [counters]: a profile that was counted exactly by
+ * profile_exact FILE INSTRUCTIONS [counters|refused]: a profile that was counted exactly by
  * translation, of a visit of "run" with two of "step", which have INSTRUCTIONS each, and
  * one of "io", which has nearly all of the time. 400 instructions are outside of regions.
- * With "counters" the same was counted by the machine.
+ * With "counters" the same was counted by the machine. With "refused" both events were refused.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void visits(struct profile_builder *b, struct perfmon_profile_thread *thr
 
 int main(int argc, char **argv)
 {
-	bool exact = argc < 4;
+	bool exact = argc < 4 || strcmp(argv[3], "counters");
 	uint64_t step = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
 	uint64_t run = 2 * step + 300, totals[2] = {run + 400, run / 10 + 40};
 	struct perfmon_profile_thread *thread;
@@ -44,6 +44,8 @@ int main(int argc, char **argv)
 	plan = exact ? builder_exact_plan(&b, 1, 2) : builder_plan(&b, 1, 2);
 	if (!exact)
 		strcpy(plan->counter[0].name, "instructions:u");
+	for (int c = 0; exact && argc > 3 && c < 2; c++)
+		plan->counter[c].flags |= PERFMON_PROFILE_COUNTER_REFUSED;
 	thread = builder_tree(&b, builder_header(&b)->pid, 1, 2, 5);
 	visits(&b, thread, 1, "run", 1, 2000000, run);
 	visits(&b, thread, 2, "step", 2, 1000, step);

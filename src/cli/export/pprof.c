@@ -161,7 +161,7 @@ static void put_types(struct export_job *job, const struct export_profile *profi
 {
 	const struct pm_report_model *model = profile->model;
 	struct export_weight weight;
-	const char *name;
+	const char *first = export_column(model, 0, &weight), *name;
 
 	for (uint32_t c = 0; (name = export_column(model, c, &weight)); c++) {
 		if (weight.kind == EXPORT_TIME)
@@ -171,8 +171,7 @@ static void put_types(struct export_job *job, const struct export_profile *profi
 	}
 	put_type(job, m, "visits", "count");
 	/* Otherwise pprof shows the last one first. */
-	put_field(m, PROFILE_DEFAULT_TYPE,
-		  string(job, m, export_column(model, 0, &weight)));
+	put_field(m, PROFILE_DEFAULT_TYPE, string(job, m, first ? first : "visits"));
 }
 
 /* Writes what readers show above their tables. */
