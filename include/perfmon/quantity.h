@@ -126,7 +126,7 @@ struct perfmon_quantity_entry {
 	uint64_t reserved_1;
 	uint32_t reserved_2[2];
 };
-extern __thread struct perfmon_quantity_thread *perfmon_quantity_thread_1
+extern __thread struct perfmon_quantity_thread *perfmon_quantity_thread_one
 	__attribute__((tls_model("initial-exec")));
 
 /* Where a node has the value of its quantity. */
@@ -245,7 +245,7 @@ perfmon_quantity_sum_(perfmon_quantity_word_ *at, uint64_t value)
 static inline __attribute__((always_inline)) void
 perfmon_region_add_inline_(struct perfmon_quantity *quantity, uint64_t value)
 {
-	struct perfmon_quantity_thread *thread = perfmon_quantity_thread_1;
+	struct perfmon_quantity_thread *thread = perfmon_quantity_thread_one;
 	perfmon_quantity_word_ *at;
 	char *top;
 

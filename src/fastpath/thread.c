@@ -8,7 +8,8 @@ struct pm_thread_block pm_thread_block_none;
 __thread struct pm_thread_block *pm_thread_block
 	__attribute__((tls_model("initial-exec"))) = &pm_thread_block_none;
 
-PM_REGION_EXPORT extern __thread struct perfmon_quantity_thread *perfmon_quantity_thread_1
+PM_REGION_EXPORT extern __thread struct perfmon_quantity_thread
+	*perfmon_quantity_thread_one
 	__attribute__((tls_model("initial-exec"), alias("pm_thread_block")));
 PM_REGION_EXPORT extern __thread void *perfmon_task_thread
 	__attribute__((tls_model("initial-exec"), alias("pm_thread_block")));

@@ -213,7 +213,8 @@ if ldconfig -p | grep 'libdw\.so\.1 ' >/dev/null; then
 	named() { # PATH VISITS OPTION...
 		local path=$1 visits=$2
 		shift 2
-		(cd "$here" && "$perfmon" report -f csv "$@" >report) && row report "$path" "$visits"
+		(cd "$here" && "$perfmon" report -f csv "$@" >named) || return
+		row named "$path" "$visits"
 	}
 	later() {
 		local id

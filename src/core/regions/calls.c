@@ -7,6 +7,7 @@
 #include "core/api/export_struct.h"
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
+#include "core/regions/task.h"
 #include "core/regions/threads/names.h"
 #include "core/regions/threads/paths.h"
 #include "core/regions/threads/registry.h"
@@ -45,6 +46,7 @@ static int disarmed(int more)
 	if (!count) {
 		pm_regions_acquire();
 		count = pm_regions_disarmed(more);
+		pm_task_calls_choose();
 		pm_regions_release();
 	}
 	pm_thread_busy--;

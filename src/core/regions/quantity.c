@@ -177,7 +177,7 @@ static void put_slowly(struct perfmon_quantity *quantity, uint32_t kind, uint64_
 static inline __attribute__((always_inline)) void
 put_warm(struct perfmon_quantity *quantity, uint32_t kind, uint64_t value)
 {
-	struct perfmon_quantity_thread *thread = perfmon_quantity_thread_1;
+	struct perfmon_quantity_thread *thread = perfmon_quantity_thread_one;
 	perfmon_quantity_word_ *at = NULL;
 	char *top;
 

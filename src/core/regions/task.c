@@ -6,7 +6,7 @@
  * goes on, its visits begin anew at their nodes in that thread, as parts. Only the END of a visit counts
  * it, with the ticks of all parts: such an END goes the slow way, since no CPU is that of the frame.
  */
-#include "perfmon/task.h"
+#include "core/regions/task.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -151,31 +151,39 @@ static inline bool is_place_of(const struct pm_task_place *place, uint64_t path,
 	       place->adopted.path == path;
 }
 
+/* Returns where the thread is below PATH at the call's top, or NULL with the reason in *ERR. */
+INLINE struct pm_task_place *find_kept_place(const struct call *call, uint64_t path,
+					     int *err)
+{
+	struct pm_frame *frame = call->top;
+	uint64_t below = pm_frame_at(frame, call->block->frame_size, -1)->path_key;
+	struct pm_task_place *place = place_for(call->block, path, below);
+
+	*err = 0;
+	if (!is_place_of(place, path, below, (uintptr_t)frame) &&
+	    !is_place_of(place, path, below, (uintptr_t)frame | 1))
+		*err = find_place(call, path, place);
+	return *err ? NULL : place;
+}
+
 /* Enters the task's path: an adoption at the call's top. */
 static int enter(struct call *call, uint64_t path)
 {
-	struct pm_thread_block *block = call->block;
-	struct pm_frame *frame = call->top;
-	uint64_t below = pm_frame_at(frame, block->frame_size, -1)->path_key;
-	struct pm_task_place *place = place_for(block, path, below);
 	int err;
+	struct pm_task_place *place = find_kept_place(call, path, &err);
 
-	if (!is_place_of(place, path, below, (uintptr_t)frame) &&
-	    !is_place_of(place, path, below, (uintptr_t)frame | 1)) {
-		err = find_place(call, path, place);
-		if (err)
-			return err;
-	}
-	call->top = pm_adopt_enter(block, frame, &place->adopted, PM_TASK_KEY);
-	return 0;
+	if (place)
+		call->top = pm_adopt_enter(call->block, call->top, &place->adopted,
+					   PM_TASK_KEY);
+	return err;
 }
 
-/* Returns the entry of REGION_KEY below PARENT, at DEPTH, or NULL if it cannot be added. */
+/* Returns the entry of REGION_KEY below the path PARENT, at DEPTH, or NULL if it cannot be added. */
 __attribute__((noinline)) static struct pm_path_entry *
-add_path(struct pm_thread_block *block, const struct pm_frame *parent,
-	 uint64_t region_key, uint32_t depth)
+add_path(struct pm_thread_block *block, uint64_t parent, uint64_t region_key,
+	 uint32_t depth)
 {
-	uint64_t key = parent->path_key + region_key, *lost_visits;
+	uint64_t key = parent + region_key, *lost_visits;
 	struct pm_path_entry *entry = pm_thread_path(block, key);
 
 	if (entry || depth > PERFMON_PROFILE_DEPTH_MAX)
@@ -186,11 +194,10 @@ add_path(struct pm_thread_block *block, const struct pm_frame *parent,
 	return lost_visits ? NULL : pm_thread_path(block, key);
 }
 
-INLINE struct pm_path_entry *path_of(struct pm_thread_block *block,
-				     const struct pm_frame *parent, uint64_t region_key,
-				     uint32_t depth)
+INLINE struct pm_path_entry *path_of(struct pm_thread_block *block, uint64_t parent,
+				     uint64_t region_key, uint32_t depth)
 {
-	uint64_t key = parent->path_key + region_key;
+	uint64_t key = parent + region_key;
 	struct pm_path_entry *entry = block->entries + (key >> block->entry_shift);
 
 	return likely(entry->key == key) ? entry
@@ -204,7 +211,7 @@ INLINE bool put_back(struct pm_thread_block *block, struct pm_frame *frame,
 	struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
 	struct pm_task_visit *visit = pm_task_visit(task, number);
 	struct pm_path_entry *entry =
-		path_of(block, parent, visit->region_key, level + number + 1);
+		path_of(block, parent->path_key, visit->region_key, level + number + 1);
 
 	/* Here its path may have turned out too short. */
 	if (unlikely(!entry || !entry->node))
@@ -293,31 +300,53 @@ static void runs(const struct call *call, const struct pm_frame *begin,
 			     : (void *)tasks;
 }
 
-/* Keeps the way that TASK, with one visit, has taken at BEGIN. */
-static void keep_way(const struct call *call, const struct pm_frame *begin,
-		     const struct pm_task *task)
+/* Keeps the way of TASK, with one visit, from the call's top. Returns whether there is one. */
+static bool keep_way(const struct call *call, const struct pm_task *task)
 {
 	struct pm_thread_block *block = call->block;
-	struct pm_frame *first = (struct pm_frame *)(uintptr_t)begin,
-			*frame = pm_frame_at(first, block->frame_size, 1);
-	uint64_t key = task->mark + frame->region_key;
+	uint64_t region_key = task->visit[0].region_key;
+	int err;
+	struct pm_task_place *place = find_kept_place(call, task->path, &err);
+	struct pm_path_entry *entry;
+	struct pm_adopted *adopted;
 
-	if (begin->region_key != PM_TASK_KEY ||
-	    call->top != pm_frame_at(frame, block->frame_size, 1))
-		return;
-	*pm_task_way(pm_tasks_of(block), key) = (struct pm_task_way){
-		.frame = begin,
-		.below = pm_frame_at(first, block->frame_size, -1)->path_key,
-		.key = key,
-		.adopted_cpu = begin->cpu,
-		.adopted_path_key = begin->path_key,
-		.adopted = begin->node,
-		.node = frame->node,
-		.path_key = frame->path_key,
+	if (!place || (place->adopted.cpu >> PM_ADOPTED_OUTER) + 1 !=
+			      pm_frame_number(block, call->top))
+		return false;
+	adopted = &place->adopted;
+	entry = path_of(block, adopted->path_key, region_key,
+			((uint32_t)adopted->cpu & PM_ADOPTED_DEPTH) + 1);
+	if (!entry || !entry->node)
+		return false;
+	*pm_task_way(pm_tasks_of(block), task->mark + region_key) = (struct pm_task_way){
+		.frame = call->top,
+		.below = place->below,
+		.key = task->mark + region_key,
+		.adopted_cpu = adopted->cpu,
+		.adopted_path_key = adopted->path_key,
+		.adopted = adopted->node,
+		.node = entry->node,
+		.path_key = entry->path_key,
 	};
+	return true;
 }
 
-PM_EXPORT int perfmon_task_begin(struct perfmon_task *begun)
+bool pm_task_prepares(const struct perfmon_task *begun)
+{
+	const struct pm_task *task = pm_task_at(begun->id);
+	struct call call;
+	bool kept = false;
+
+	if (!task || PM_GET(task->waits) != begun->id || close_stack(&call) ||
+	    !call.block)
+		return false;
+	if (task->armed == call.block->arm_generation)
+		kept = keep_way(&call, task);
+	open_stack(&call, 0);
+	return kept;
+}
+
+int pm_task_begin(struct perfmon_task *begun)
 {
 	struct perfmon_token here;
 	struct pm_task *task;
@@ -351,7 +380,6 @@ int pm_task_resume(const struct perfmon_task *begun, void *thread)
 	struct pm_task *task = pm_task_at(id);
 	struct pm_frame *begin;
 	struct call call;
-	uint32_t count;
 	int err;
 
 	(void)thread;
@@ -365,6 +393,8 @@ int pm_task_resume(const struct perfmon_task *begun, void *thread)
 		return LOST("resume", "was not suspended", -EALREADY);
 	}
 	begin = call.top;
+	/* Made here if it is the thread's first task, it is no work of the task. */
+	pm_tasks_of(call.block);
 	err = enter(&call, task->path);
 	if (unlikely(err)) {
 		PM_ADD(call.block->thread->record->lost_other, 1);
@@ -372,10 +402,7 @@ int pm_task_resume(const struct perfmon_task *begun, void *thread)
 		return open_stack(&call, err);
 	}
 	put_all_back(&call, task);
-	count = task->count;
 	runs(&call, begin, task);
-	if (count == 1)
-		keep_way(&call, begin, task);
 	return open_stack(&call, 0);
 }
 

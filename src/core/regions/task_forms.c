@@ -4,8 +4,12 @@
  * (fastpath/forms.h): a task with one visit open, in a thread that has been on the same way before, and
  * whose views have not changed. task.c has all other cases.
  */
+#include "core/regions/task.h"
+
 #include "core/api/export.h"
+#include "core/kernel/kernel.h"
 #include "core/regions/slow/stale.h"
+#include "core/regions/threads/state.h"
 #include "core/regions/threads/tasks.h"
 
 #undef perfmon_task_suspend
@@ -84,6 +88,8 @@ suspend_slowly(const struct perfmon_task *begun)
 
 __attribute__((cold, noinline)) static int resume_slowly(const struct perfmon_task *begun)
 {
+	if (pm_task_prepares(begun))
+		return PM_GET(perfmon_task_calls.resume)(begun, pm_thread_block);
 	return pm_task_resume(begun, NULL);
 }
 
@@ -252,16 +258,38 @@ PM_EXPORT struct perfmon_task_calls perfmon_task_calls = {pm_task_suspend,
 
 #define ROW(suffix, counters) {suspend_##suffix, resume_##suffix},
 
-void pm_task_calls_arm(uint32_t counters, bool plain)
+/* The number of the plan that the calls were chosen for: 0 for none. */
+static uint32_t chosen_for;
+
+void pm_task_calls_choose(void)
 {
 	static const struct perfmon_task_calls rows[] = {FORMS(ROW)};
 	struct perfmon_task_calls calls = {pm_task_suspend, pm_task_resume};
-	uint32_t last = sizeof(rows) / sizeof(rows[0]) - 1;
+	uint32_t last = sizeof(rows) / sizeof(rows[0]) - 1,
+		 counters = pm_regions.plan.live;
 
-	if (plain)
+	if (pm_region_calls_are_armed() && !pm_region_general.special)
 		calls = rows[counters < last ? counters : last];
 	__atomic_store_n(&perfmon_task_calls.suspend, calls.suspend, __ATOMIC_RELAXED);
 	__atomic_store_n(&perfmon_task_calls.resume, calls.resume, __ATOMIC_RELAXED);
+	PM_PUT(chosen_for, pm_regions.published);
+}
+
+/* Only what has begun is suspended, and a forked child has none of what its parent began. */
+PM_EXPORT int perfmon_task_begin(struct perfmon_task *begun)
+{
+	int err = pm_task_begin(begun);
+	struct pm_still still;
+
+	if (likely(PM_GET(chosen_for) == PM_GET(pm_regions.published)))
+		return err;
+	pm_kernel_still_begin(&still);
+	if (pm_regions_try_lock()) {
+		pm_task_calls_choose();
+		pm_regions_release();
+	}
+	pm_kernel_still_end(&still);
+	return err;
 }
 
 PM_EXPORT int perfmon_task_suspend(const struct perfmon_task *begun)

@@ -50,12 +50,12 @@ static void publish(void)
 		return;
 	if (disarms)
 		pm_package_disarm();
-	pm_task_calls_arm(pm_regions.plan.live, !disarms && !pm_region_general.special);
 	if (disarms)
 		pm_region_calls_disarm();
 	else
 		pm_region_calls_arm(pm_regions.plan.live, plain,
 				    pm_region_general.stride);
+	PM_PUT(pm_regions.published, pm_regions.published + 1);
 }
 
 /* What threads say in visits that a disarm drops is not added to them: see quantity.c. */

@@ -374,12 +374,12 @@ static bool is_left_out(uint32_t depth)
 }
 
 /* More room, a new stride, and steps need the lock. */
-uint64_t *pm_slow_add_path(struct pm_thread_block *block, const struct pm_frame *parent,
+uint64_t *pm_slow_add_path(struct pm_thread_block *block, uint64_t parent,
 			   uint64_t region_key, uint32_t depth)
 {
 	struct pm_thread *thread = block->thread;
 	bool shared = pm_region_general.stride || pm_regions.options.steps ||
-		      pm_thread_grows(thread, parent->path_key + region_key);
+		      pm_thread_grows(thread, parent + region_key);
 	struct pm_path_entry *entry = NULL;
 	struct pm_still still;
 	bool free = true;
@@ -389,11 +389,11 @@ uint64_t *pm_slow_add_path(struct pm_thread_block *block, const struct pm_frame 
 		free = pm_regions_try_lock();
 	}
 	if (free && is_left_out(depth))
-		entry = pm_thread_leave_out(thread, parent->path_key + region_key);
+		entry = pm_thread_leave_out(thread, parent + region_key);
 	else if (free)
-		entry = pm_thread_add_path(thread, path_number(parent->path_key),
-					   pm_region_id(region_key),
-					   parent->path_key + region_key, depth);
+		entry = pm_thread_add_path(thread, path_number(parent),
+					   pm_region_id(region_key), parent + region_key,
+					   depth);
 	if (entry && entry->node && pm_region_general.stride)
 		stride_begin(pm_node_stride(entry->node, block->columns),
 			     pm_region_id(region_key));
@@ -458,7 +458,7 @@ static bool find_path(struct pm_thread_block *block, struct pm_frame *frame,
 	else if (pm_thread_busy)
 		lost = &record->lost_in_handler;
 	else if (!pm_thread_path(block, parent->path_key + region_key))
-		lost = pm_slow_add_path(block, parent, region_key, depth);
+		lost = pm_slow_add_path(block, parent->path_key, region_key, depth);
 	if (lost)
 		overflow(block, frame, region_key, lost);
 found:

@@ -34,9 +34,9 @@ struct pm_frame *pm_slow_close(struct pm_thread_block *block);
 /* Returns the level of the path of a visit at FRAME; adopted levels count. */
 uint32_t pm_slow_depth(const struct pm_thread_block *block, const struct pm_frame *frame);
 
-/* Adds the path of REGION_KEY below PARENT's, at DEPTH, to the tree of the calling thread, whose stack is
+/* Adds the path of REGION_KEY below the path PARENT, at DEPTH, to the tree of the calling thread, whose stack is
  * closed. Returns NULL, or the count of lost visits if it failed. */
-uint64_t *pm_slow_add_path(struct pm_thread_block *block, const struct pm_frame *parent,
+uint64_t *pm_slow_add_path(struct pm_thread_block *block, uint64_t parent,
 			   uint64_t region_key, uint32_t depth);
 
 /* Returns the node of KEY below the path of PATH_KEY, for what is no path with nodes below it: a

@@ -49,6 +49,7 @@ struct pm_regions {
 	struct pm_diag refused;	    /* why regions are not counted */
 	struct pm_region_plan plan;
 	bool was_armed;	       /* regions have counted */
+	uint32_t published;    /* how often the calls of regions were chosen */
 	unsigned int uses;     /* enum pm_regions_use, of all used regions */
 	unsigned int silenced; /* perfmon_report_quiet() */
 	/* The high half of the process's tokens (perfmon/team.h); 0: there are none, or they are of

@@ -150,14 +150,6 @@ static inline bool pm_task_stops_waiting(struct pm_task *task, uint64_t id)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* The calls of perfmon/task.h in every case. THREAD is of no use. */
-int pm_task_suspend(const struct perfmon_task *begun, void *thread);
-int pm_task_resume(const struct perfmon_task *begun, void *thread);
-
-/* Lets programs call the forms for COUNTERS counters from now on, or those for every case if it is not
- * PLAIN: as pm_region_calls_arm(). */
-void pm_task_calls_arm(uint32_t counters, bool plain);
-
 /* Returns the place of visit NUMBER of TASK, from 0, or NULL without memory. */
 struct pm_task_visit *pm_task_visit_slowly(struct pm_task *task, uint32_t number);
 
