@@ -141,6 +141,7 @@ static double run(const char *tool, const char *option, const char *mode,
 		setenv("PERFMON_OUTPUT", "none", 1);
 		unsetenv("PERFMON_EVENTS");
 		execlp("valgrind", "valgrind", "-q", tool, "--sigill-diagnostics=no",
+		       "--cachegrind:cachegrind-out-file=/dev/null",
 		       option, self, mode, argument, NULL);
 		_exit(127);
 	}
