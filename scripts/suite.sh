@@ -212,7 +212,8 @@ bed_programs() {
 }
 
 # check_tree BED DIR OPTION...: configures and builds DIR and runs the tests of BED in it,
-# PM_JOBS programs at once. All is built, or what $programs, a command, prints.
+# PM_JOBS programs at once. All is built, or what $programs, a command, prints; with $test_flags,
+# what is no test is built before, with the tree's own flags.
 check_tree() {
 	local bed=$1 dir=$2 taps=$PM_SUITE_DIR/taps tests targets=(check TESTS=)
 	shift 2
@@ -220,7 +221,9 @@ check_tree() {
 	mkdir -p "$taps"
 	must configures in_shell pm_configure "$dir" "$@"
 	[ -z "${programs-}" ] || mapfile -t targets < <("$programs" "$bed" "$dir")
-	must builds in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" "${targets[@]}"
+	[ -z "${test_flags-}" ] ||
+		must "builds the library" in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" all
+	must builds in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" "${targets[@]}" ${test_flags+"CFLAGS=$test_flags"}
 	mapfile -t tests < <(bed_tests "$bed" "$dir")
 	# Not "check", which would build the rest of the programs.
 	PM_TAP_DIR=$taps make -C "$dir" -k -j "$PM_JOBS" check-TESTS TESTS="${tests[*]}" \

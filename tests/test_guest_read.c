@@ -323,6 +323,9 @@ Test(guest_read, a_narrow_counter_wraps_without_loss, .timeout = 300)
 	struct perfmon_session *session;
 	uint64_t before = 0, after = 0, left, total = 0;
 
+	/* It is 4,500,000,000 instructions. */
+	if (geteuid() && getenv("PERFMON_TEST_SHORT"))
+		cr_skip_test("root's run wraps the same counter");
 	session = running(name, &reader);
 	if (info_of(session, 0).width_bits != 32) {
 		perfmon_session_close(session);
