@@ -141,8 +141,8 @@ static double run(const char *tool, const char *option, const char *mode,
 		setenv("PERFMON_OUTPUT", "none", 1);
 		unsetenv("PERFMON_EVENTS");
 		execlp("valgrind", "valgrind", "-q", tool, "--sigill-diagnostics=no",
-		       "--cachegrind:cachegrind-out-file=/dev/null",
-		       option, self, mode, argument, NULL);
+		       "--cachegrind:cachegrind-out-file=/dev/null", option, self, mode,
+		       argument, NULL);
 		_exit(127);
 	}
 	if (child < 0 || wait4(child, &status, 0, &used) != child || status)
