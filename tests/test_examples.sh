@@ -76,8 +76,8 @@ gb_faults() {
 gb_nops() {
 	few=$(cell "$here/csv" instructions:u "nops<0>/iterations:10000")
 	many=$(cell "$here/csv" instructions:u "nops<1000>/iterations:10000")
-	# The emulated machine counts one more in some runs of the loop around them.
-	about 999.9 1002 "$(awk -v a="$few" -v b="$many" 'BEGIN { print b - a }')"
+	# An interrupt of the emulated machine may add some to a run of the loop around them.
+	about 999.9 1010 "$(awk -v a="$few" -v b="$many" 'BEGIN { print b - a }')"
 }
 if [ ! -e "$examples/googlebench" ]; then
 	skip "googlebench" "Google Benchmark is not installed"

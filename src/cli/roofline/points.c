@@ -167,8 +167,10 @@ static enum roof_problem problem_of(const struct roof *roof, struct roof_point *
 	const struct pm_path_times *times = pm_path_times(&roof->profile->tree, n);
 	enum roof_problem problem;
 
+	/* Measuring may have taken all of the time. */
 	if (!time_take(roof, point, n))
-		return ROOF_NO_VISITS;
+		return pm_path_visits(&roof->profile->tree, n)->ended ? ROOF_SHORT
+								      : ROOF_NO_VISITS;
 	if (pm_path_is_overlapping(&roof->profile->tree, n))
 		return ROOF_OVERLAPS;
 	problem = counts_take(roof, point, n, columns);
