@@ -80,10 +80,10 @@ if verdict_is page-faults "not there"; then
 	skip "software events are exact" "this user may not count: $(grep page-faults "$here/out")"
 else
 	software() {
-		[ "$status" -eq 0 ] && verdict_is page-faults exact && verdict_is task-clock exact || {
+		if [ "$status" -ne 0 ] || ! verdict_is page-faults exact || ! verdict_is task-clock exact; then
 			sed 's/^/# /' "$here/out" "$here/err"
 			return 1
-		}
+		fi
 	}
 	try "software events are exact" software
 fi
