@@ -173,6 +173,36 @@ Test(report_text, imbalance_is_sorted_by_what_it_loses_and_names_threads)
 	builder_end(&b);
 }
 
+/* The first of three threads works for 100 ticks and waits for the others for 500; they work for 600 and
+ * 200. What it waited is no work of its: without it all have less than twice the mean. */
+Test(report_text, imbalance_is_that_of_the_work_without_its_waits)
+{
+	static const uint64_t ticks[3] = {600, 600, 200};
+	struct pm_report_options options = {.format = PM_FORMAT_TEXT};
+	struct profile_builder b;
+	char *got;
+
+	builder_begin(&b, 1 << 16);
+	builder_plan(&b, 1, 0);
+	for (uint32_t t = 0; t < 3; t++) {
+		struct perfmon_profile_thread *thread = builder_tree(&b, 70 + t, 1, 0, 8);
+
+		path(&b, thread, 1, "solve", ticks[t]);
+		if (!t) {
+			path(&b, thread, 2, "work", 510);
+			path(&b, thread, 3, "(join)", 500);
+			path(&b, thread, 4, "(barrier)", 400);
+		}
+	}
+	got = report_built(&b, &options);
+	has(got, "\ninclusive time of a thread less its waits\n(imbalance: ");
+	has(got, "\nsolve         3    100   300   600      100.0\n");
+	has(got, "\n    300 ns     solve: the most in thread 71 (thread71), the least in "
+		 "thread 70 (thread70)\n");
+	free(got);
+	builder_end(&b);
+}
+
 /* Of two values of a key the later one holds; nothing in a note is trusted. */
 Test(report_text, notes_of_the_run_stand_in_the_head)
 {

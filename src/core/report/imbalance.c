@@ -151,11 +151,15 @@ static void threads_find(struct losses *losses)
 
 	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
 		const struct pm_path_threads *threads = pm_path_threads(tree, n);
+		const struct pm_path_times *times = pm_path_times(tree, n);
 		double most = (double)threads->max, mean;
 
-		if (threads->count < 2 || !pm_path_has_spread(tree, n))
+		/* What waits differ by is lost in the work that they wait for. */
+		if (threads->count < 2 || !pm_path_has_spread(tree, n) ||
+		    pm_name_is_wait(pm_path_name(tree, n)))
 			continue;
-		mean = (double)pm_path_times(tree, n)->inclusive / (double)threads->count;
+		mean = (double)pm_less(times->inclusive, times->waits) /
+		       (double)threads->count;
 		loss_add(losses, n, exact ? most : pm_snapshot_ns(s, most),
 			 exact ? mean : pm_snapshot_ns(s, mean));
 	}

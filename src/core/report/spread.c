@@ -19,13 +19,21 @@ static double weight(const struct pm_report_model *model, double ticks)
 			    : pm_snapshot_ns(model->snapshot, ticks);
 }
 
-/* A team: how long the visits lasted, and how much of the team's time in them was in its regions. */
+/* Returns the ticks of all threads below path N, without their waits. */
+static double work(const struct pm_report_tree *tree, uint32_t n)
+{
+	const struct pm_path_times *times = pm_path_times(tree, n);
+
+	return (double)pm_less(times->inclusive, times->waits);
+}
+
+/* A team: how long the visits lasted, and how much of the team's time in them was work in its regions. */
 static void fill_team(const struct pm_report_tree *tree, uint32_t n,
 		      struct pm_field *fields)
 {
 	double wall = pm_path_mean(tree, n) * (double)pm_path_visits(tree, n)->ended;
 	double all = wall * (double)pm_path_threads(tree, n)->count;
-	double ticks = (double)pm_path_times(tree, n)->inclusive;
+	double ticks = work(tree, n);
 
 	/* A team may work on when the visit has ended. */
 	if (!pm_path_is_team(tree, n) || wall <= 0 || ticks > all)
@@ -46,7 +54,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 	const struct pm_report_model *model = tree->model;
 	bool known = visits->ended && !visits->unmeasured;
 	bool ends_known = pm_path_has_spread(tree, n);
-	double mean = (double)pm_path_times(tree, n)->inclusive / (double)threads->count;
+	double mean = work(tree, n) / (double)threads->count;
 	double most = (double)threads->max;
 
 	if (threads->count < 2)
@@ -97,20 +105,22 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 		.fill = fill,
 		.argument = &table,
 	};
-	bool any = false, teams = false;
+	bool any = false, teams = false, waits = false;
 
 	/* A flat tree does not know which threads had which of a region's paths. */
 	for (uint32_t n = 1; n < tree->node_count && !tree->flat; n++) {
 		any |= pm_path_threads(tree, n)->count > 1 &&
 		       !pm_path_is_overlapping(tree, n);
 		teams |= pm_path_is_team(tree, n);
+		waits |= pm_path_times(tree, n)->waits > 0;
 	}
 	if (!any)
 		return 0;
 	table.count = teams && !exact ? COLUMNS : WALL;
 	pm_out_text(out, "\ninclusive ");
 	pm_out_plain(out, exact ? tree->model->events[0].name : "time", 0);
-	pm_out_text(out, " of a thread (imbalance: how far the most is above the mean");
+	pm_out_text(out, waits ? " of a thread less its waits\n" : " of a thread ");
+	pm_out_text(out, "(imbalance: how far the most is above the mean");
 	if (table.count == COLUMNS)
 		pm_out_text(out, ";\nefficiency: a team's time in regions over wall time "
 				 "x threads");

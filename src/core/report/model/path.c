@@ -3,8 +3,14 @@
 #include "core/report/model/path.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/report/model/tree_node.h"
+
+bool pm_name_is_wait(const char *name)
+{
+	return name[0] == '(' && name[strlen(name) - 1] == ')';
+}
 
 const char *pm_path_name(const struct pm_report_tree *tree, uint32_t path)
 {

@@ -51,6 +51,7 @@ const struct pm_path_visits *pm_path_visits(const struct pm_report_tree *tree,
 struct pm_path_times {
 	uint64_t inclusive; /* in a flat tree without recursion's repeats */
 	uint64_t children;
+	uint64_t waits;	   /* of the inclusive time: that of the waits below it */
 	uint64_t least;	   /* as inclusive, with visits that are open: at least */
 	uint64_t min, max; /* of a measured visit; min > max: not known */
 	uint64_t off_cpu_ns;
@@ -63,7 +64,11 @@ const struct pm_path_times *pm_path_times(const struct pm_report_tree *tree,
 
 uint64_t pm_path_exclusive(const struct pm_report_tree *tree, uint32_t path);
 
-/* The threads that have the path, and the extremes of their inclusive times. */
+/* Returns whether NAME is that of a region in which a thread waits for others: it is in parentheses, as
+ * "(join)". */
+bool pm_name_is_wait(const char *name);
+
+/* The threads that have the path, and the extremes of their inclusive times less the waits below it. */
 struct pm_path_threads {
 	uint64_t count;
 	uint64_t min, max;	 /* ticks; min > max: not known */

@@ -193,12 +193,13 @@ static void add_outer(const struct pm_tree_place *place, double inside, double a
 static void node_add(const struct pm_report_model *model,
 		     const struct pm_tree_place *place,
 		     const struct pm_snapshot_thread *thread,
-		     const struct perfmon_profile_node *from)
+		     const struct perfmon_profile_node *from, uint64_t waits)
 {
 	struct pm_report_node *to = place->node;
 	struct share share = share_of(thread, from);
 	struct weight weight = weight_of_node(model, thread, from, &share);
 	uint64_t ticks = scaled(weight.ticks, share.weight);
+	uint64_t work = pm_less(ticks, waits);
 	struct pm_report_node visits = {
 		.visits =
 			{
@@ -243,10 +244,13 @@ static void node_add(const struct pm_report_model *model,
 		if (model->exact) {
 			/* Counts have no extremes, but those of one thread are its own. */
 			visits.threads.is_unknown = from->threads > 1;
-			visits.threads.min = visits.threads.max = ticks;
+			visits.threads.min = visits.threads.max = work;
+		} else if (waits) {
+			/* The extremes are those of threads with their waits. */
+			visits.threads.is_unknown = true;
 		}
 	} else if (share.measured || !share.all) {
-		visits.threads.min = visits.threads.max = ticks;
+		visits.threads.min = visits.threads.max = work;
 		visits.threads.min_at = visits.threads.max_at =
 			number_in(model->snapshot, thread);
 	}
@@ -267,6 +271,7 @@ static void node_add(const struct pm_report_model *model,
 	pm_tree_visits_add(to, &visits);
 	pm_tree_add(&to->threads.count, place->threads);
 	pm_tree_add(&to->times.inclusive, ticks);
+	pm_tree_add(&to->times.waits, ticks - work);
 	pm_tree_add(&to->times.off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
 }
 
@@ -480,6 +485,27 @@ static void below_fill(const struct pm_snapshot_thread *thread, unsigned char *b
 	}
 }
 
+/* Fills WAITS, by node, with the ticks of the waits below it. */
+static void waits_fill(const struct pm_report_model *model,
+		       const struct pm_snapshot_thread *thread, uint64_t *waits)
+{
+	for (uint32_t n = thread->node_count; n > 1; n--) {
+		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+		struct share share = share_of(thread, node);
+		uint64_t ticks = waits[n];
+
+		if (pm_node_is_quantity(node) || pm_node_is_overlapping(node))
+			continue;
+		if (pm_name_is_wait(model->snapshot->regions[node->region])) {
+			ticks = weight_of_node(model, thread, node, &share).ticks;
+			ticks = scaled(ticks, share.weight);
+			/* A wait below it, and work, are in it. */
+			waits[n] = 0;
+		}
+		pm_tree_add(&waits[node->parent], ticks);
+	}
+}
+
 /* The number of the path of NODE, or of the step: number N of its thread. */
 static int node_for(struct pm_tree_build *build, const struct perfmon_profile_node *node,
 		    uint32_t n, const uint32_t *map, uint32_t *number)
@@ -502,15 +528,18 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 	uint32_t extra = model->column_count - model->event_count;
 	bool *whole = malloc(extra * sizeof(*whole) + 1);
 	unsigned char *below = calloc((size_t)thread->node_count + 1, 1);
-	int err = whole && below ? 0 : -ENOMEM;
+	uint64_t *waits = calloc((size_t)thread->node_count + 1, sizeof(*waits));
+	int err = whole && below && waits ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; whole && i < extra; i++)
 		whole[i] = pm_report_metric_is_whole(
 			model, model->events[model->event_count + i].only, thread);
 	map[1] = 0;
 	pm_tree_root_add(build->tree, thread);
-	if (!err)
+	if (!err) {
 		below_fill(thread, below);
+		waits_fill(model, thread, waits);
+	}
 	for (uint32_t n = 2; n <= thread->node_count; n++) {
 		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 		struct pm_tree_place place;
@@ -531,11 +560,12 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 			continue;
 		place = pm_tree_place_of(build->tree, thread, n, map);
 		place.threads = threads_of(place.node, thread, node);
-		node_add(model, &place, thread, node);
+		node_add(model, &place, thread, node, waits[n]);
 		pm_tree_counts_add(model, &place, thread, node, whole);
 	}
 	free(whole);
 	free(below);
+	free(waits);
 	pm_tree_add(&build->tree->threads, pm_snapshot_threads(thread));
 	return err;
 }
