@@ -169,6 +169,52 @@ must "makes a page of many paths" in_shell make_wide
 in_browser wide.html page_wide_check.js wide.tested 1280
 try "the browser had results of many paths" grep -q "^ok - many paths: no error was reported" "$here/wide.tested.dom"
 
+# A thread that waits for another one.
+cat >"$here/waits.c" <<'EOF'
+#include <perfmon/perfmon.h>
+#include <pthread.h>
+
+static void part(int times)
+{
+	PERFMON_REGION_BEGIN("part");
+	for (volatile int i = 0; i < times; i++)
+		;
+	PERFMON_REGION_END("part");
+}
+
+static void *work(void *unused)
+{
+	PERFMON_REGION_BEGIN("solve");
+	part(10000000);
+	PERFMON_REGION_END("solve");
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	PERFMON_REGION_BEGIN("solve");
+	pthread_create(&thread, NULL, work, NULL);
+	part(100000);
+	PERFMON_REGION_BEGIN("(idle)");
+	pthread_join(thread, NULL);
+	PERFMON_REGION_END("(idle)");
+	PERFMON_REGION_END("solve");
+	return 0;
+}
+EOF
+make_waits() {
+	rm -f "$here/waits.profile"
+	gcc -O2 -I"$PM_TOP/include" -I"$build/include" "$here/waits.c" -o "$here/waits" -pthread \
+		-L"$build/.libs" -lperfmon -Wl,-rpath,"$build/.libs" &&
+		PERFMON_EVENTS=none PERFMON_THREADS=keep PERFMON_OUTPUT=none PERFMON_PROFILE=$here/waits.profile "$here/waits" &&
+		"$perfmon" report --html -o "$here/waits.html" "$here/waits.profile"
+}
+must "makes a page of threads that wait" in_shell make_waits
+in_browser waits.html page_waits_check.js waits.tested 1200
+try "the browser had results of waits" grep -q "^ok - waits: no error was reported" "$here/waits.tested.dom"
+
 # Threads that follow one.
 make_team() {
 	rm -f "$here/team"
