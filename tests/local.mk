@@ -181,7 +181,7 @@ tests_programs_perfmon2_self_cxx_SOURCES = tests/programs/perfmon2_self_cxx.cc
 tests_programs_perfmon2_self_cxx_LDADD = libperfmon.la
 EXTRA_DIST += tests/beds tests/suites/beds.sh tests/suites/completion.sh
 EXTRA_DIST += tests/quotes.pl tests/suites/pages.sh tests/suites/pair.sh tests/page_check.js tests/page_marks_check.js \
-	tests/page_exact_check.js tests/page_ordinary_check.js tests/page_team_check.js tests/page_wide_check.js
+	tests/page_exact_check.js tests/page_ordinary_check.js tests/page_team_check.js tests/page_waits_check.js tests/page_wide_check.js
 EXTRA_DIST += tests/suites/dist.sh tests/suites/exact_diff.sh tests/suites/exact_run.sh tests/suites/exact_guest.sh tests/suites/exact_tool.sh \
 	tests/suites/format.sh tests/suites/html.sh tests/suites/install.sh tests/suites/layers.sh \
 	tests/tables tests/tables.awk \
