@@ -38,7 +38,8 @@ libperfmon_openmp_la_SOURCES = hooks/openmp.c \
 	hooks/openmp/gomp.h hooks/openmp/kmp.c \
 	hooks/openmp/name.c hooks/openmp/name.h hooks/openmp/places.c hooks/openmp/places.h \
 	hooks/openmp/team.c hooks/openmp/team.h \
-	src/cli/code/code.c src/cli/code/code.h src/cli/code/dw.c src/cli/code/dw.h
+	src/cli/code/code.c src/cli/code/code.h src/cli/code/dw.c src/cli/code/dw.h \
+	src/cli/code/elf.c src/cli/code/elf.h
 libperfmon_openmp_la_CFLAGS = $(HOOK_CFLAGS)
 libperfmon_openmp_la_CPPFLAGS = $(HOOK_CPPFLAGS) -I$(top_srcdir)/src
 libperfmon_openmp_la_LDFLAGS = $(HOOK_LDFLAGS)

@@ -14,8 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the file at PATH, which is loaded at BASE. It is kept: many constructs have one file. The
- * caller has the lock. */
+#include "cli/code/elf.h"
+
+/* Returns the file at PATH, which is loaded at BASE, or NULL if the loader knows all that it tells. It is kept:
+ * many constructs have one file. The caller has the lock. */
 static const struct pm_code_file *file_of(const char *path, uintptr_t base)
 {
 	static struct pm_code_file *kept;
@@ -26,7 +28,7 @@ static const struct pm_code_file *file_of(const char *path, uintptr_t base)
 		return kept;
 	pm_code_close(kept);
 	free(kept_path);
-	kept = pm_code_open(path, base);
+	kept = pm_elf_tells_more(path) ? pm_code_open(path, base) : NULL;
 	kept_base = base;
 	kept_path = strdup(path);
 	return kept;
@@ -89,32 +91,6 @@ struct wanted {
 	char build_id[PM_CODE_BUILD_ID];
 };
 
-/* Takes the build id from the notes of SIZE bytes at NOTES. */
-static bool take_build_id(const char *notes, size_t size, char text[PM_CODE_BUILD_ID])
-{
-	const ElfW(Nhdr) * note;
-
-	while (size >= sizeof(*note)) {
-		const char *name = notes + sizeof(*note);
-		size_t names, all;
-
-		note = (const void *)notes;
-		names = ((size_t)note->n_namesz + 3) & ~(size_t)3;
-		all = sizeof(*note) + names + (((size_t)note->n_descsz + 3) & ~(size_t)3);
-		if (all > size)
-			return false;
-		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-		    !memcmp(name, "GNU", 4)) {
-			pm_code_build_id_text((const unsigned char *)name + names,
-					      note->n_descsz, text);
-			return true;
-		}
-		notes += all;
-		size -= all;
-	}
-	return false;
-}
-
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct wanted *wanted = argument;
@@ -127,8 +103,8 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *argument
 		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 
 		if (part->p_type == PT_NOTE &&
-		    take_build_id((const char *)(info->dlpi_addr + part->p_vaddr),
-				  part->p_memsz, wanted->build_id))
+		    pm_elf_build_id((const char *)(info->dlpi_addr + part->p_vaddr),
+				    part->p_memsz, wanted->build_id))
 			break;
 	}
 	return 1;

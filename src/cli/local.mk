@@ -4,6 +4,7 @@ if HAVE_COMMAND
 bin_PROGRAMS += perfmon
 perfmon_SOURCES = \
 	src/cli/code/code.c src/cli/code/code.h src/cli/code/dw.c src/cli/code/dw.h \
+	src/cli/code/elf.c src/cli/code/elf.h \
 	src/cli/main.c \
 	src/cli/common/child.c src/cli/common/child.h \
 	src/cli/common/common.h src/cli/common/complain.c src/cli/common/complain.h \

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/code/elf.h"
+
 bool pm_dw_load_cxx(void)
 {
 	/* Its names are found by all. */
@@ -43,6 +45,8 @@ const struct pm_dw *pm_dw_load(void)
 	return whole ? &calls : NULL;
 }
 
+/* If it finds nothing, the standard search loads the client of debuginfod, with libraries for TLS and
+ * Kerberos. That takes longer than all else here. */
 static int find_debug(Dwfl_Module *module, void **argument, const char *name,
 		      Dwarf_Addr base, const char *file, const char *link, GElf_Word sum,
 		      char **found)
@@ -52,7 +56,7 @@ static int find_debug(Dwfl_Module *module, void **argument, const char *name,
 						  link, sum, found);
 	const char *servers = getenv("DEBUGINFOD_URLS");
 
-	if (fd >= 0 || (servers && *servers))
+	if (fd >= 0 || (servers && *servers) || !pm_elf_has_link(file, link))
 		return fd;
 	return dw->dwfl_standard_find_debuginfo(module, argument, name, base, file, link,
 						sum, found);
