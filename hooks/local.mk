@@ -35,7 +35,7 @@ libperfmon_mpi_regions_la_LIBADD = libperfmon.la
 
 libperfmon_openmp_la_SOURCES = hooks/openmp.c \
 	hooks/common/original.c hooks/common/original.h \
-	hooks/openmp/gomp.h hooks/openmp/kmp.c \
+	hooks/openmp/gomp.h hooks/openmp/kmp.c hooks/openmp/kmp.h hooks/openmp/kmp_tasks.c \
 	hooks/openmp/name.c hooks/openmp/name.h hooks/openmp/places.c hooks/openmp/places.h \
 	hooks/openmp/team.c hooks/openmp/team.h \
 	src/cli/code/code.c src/cli/code/code.h src/cli/code/dw.c src/cli/code/dw.h \

@@ -166,14 +166,6 @@ struct task {
 #define TASK_ALIGN_MAX 64
 #define TASK_DETACH    (1u << 13) /* libgomp writes to the data itself */
 
-/* Returns whether the thread is at the path of TOKEN. */
-static bool is_at(const struct perfmon_token *token)
-{
-	struct perfmon_token here;
-
-	return !perfmon_region_token(&here) && here.path == token->path;
-}
-
 static void run_task(void *data)
 {
 	struct task *task = data;
@@ -181,12 +173,7 @@ static void run_task(void *data)
 
 	if (task->is_loop)
 		memcpy(own, task->words, 2 * sizeof(task->words[0]));
-	/* Many tasks run at once where they are made. Adopting a path inside of visits costs more
-	 * than asking for it. */
-	if (is_at(&task->token))
-		run_here(task->place, task->function, own);
-	else
-		run_below(&task->token, task->place, task->function, own);
+	run_for(&task->token, task->place, task->function, own);
 }
 
 static void copy_task(void *to, void *from)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The calls of programs that clang has compiled, to its own OpenMP library (kmp.h of LLVM). A
- * parallel construct is a function there, too, whose arguments are the variables that it shares.
- * A process has one such library: it refuses a second.
+ * Parallel constructs and waits of programs that clang has compiled. A parallel construct is a function
+ * there, too, whose arguments are the variables that it shares.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,12 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hooks/openmp/kmp.h"
 #include "hooks/openmp/team.h"
-
-struct kmp_location {
-	int32_t reserved[4];
-	const char *source; /* ";file;function;line;column;;" */
-};
 
 typedef void kmp_function(int32_t *thread, int32_t *bound, ...);
 
@@ -26,27 +21,7 @@ HOOK int32_t __kmpc_cancel_barrier(struct kmp_location *location, int32_t thread
 HOOK int32_t __kmpc_omp_taskwait(struct kmp_location *location, int32_t thread);
 HOOK void __kmpc_end_taskgroup(struct kmp_location *location, int32_t thread);
 
-static const char *const known[] = {"libomp.so.5", "libomp.so", "libiomp5.so", NULL};
-
-/* Finds a function once. Threads that do so at the same time find the same. */
-static void *find_once(void **function, const void *caller, const char *name)
-{
-	void *found = __atomic_load_n(function, __ATOMIC_RELAXED);
-
-	if (!found) {
-		found = original_find(caller, name, known);
-		if (!found)
-			original_is_missing(name);
-		__atomic_store_n(function, found, __ATOMIC_RELAXED);
-	}
-	return found;
-}
-
-/* Defines ORIGINAL, the function of this name in the OpenMP library. */
-#define ORIGINAL(name)                                                                   \
-	static void *found;                                                              \
-	__typeof__(name) *original = (__typeof__(name) *)find_once(                      \
-		&found, __builtin_return_address(0), #name)
+const char *const kmp_libraries[] = {"libomp.so.5", "libomp.so", "libiomp5.so", NULL};
 
 /* --- parallel constructs ------------------------------------------------------------- */
 
@@ -110,7 +85,7 @@ void __kmpc_fork_call(struct kmp_location *location, int32_t count,
 	struct kmp_team team;
 	va_list arguments;
 	int32_t filled = count <= 4 ? 4 : count <= 16 ? 16 : ARGUMENTS_MAX;
-	ORIGINAL(__kmpc_fork_call);
+	KMP_ORIGINAL(__kmpc_fork_call);
 
 	if (count > ARGUMENTS_MAX) {
 		fprintf(stderr,
@@ -138,7 +113,7 @@ void __kmpc_fork_call(struct kmp_location *location, int32_t count,
 
 void __kmpc_barrier(struct kmp_location *location, int32_t thread)
 {
-	ORIGINAL(__kmpc_barrier);
+	KMP_ORIGINAL(__kmpc_barrier);
 
 	perfmon_region_begin(&region_barrier);
 	original(location, thread);
@@ -148,7 +123,7 @@ void __kmpc_barrier(struct kmp_location *location, int32_t thread)
 int32_t __kmpc_cancel_barrier(struct kmp_location *location, int32_t thread)
 {
 	int32_t cancelled;
-	ORIGINAL(__kmpc_cancel_barrier);
+	KMP_ORIGINAL(__kmpc_cancel_barrier);
 
 	perfmon_region_begin(&region_barrier);
 	cancelled = original(location, thread);
@@ -159,7 +134,7 @@ int32_t __kmpc_cancel_barrier(struct kmp_location *location, int32_t thread)
 int32_t __kmpc_omp_taskwait(struct kmp_location *location, int32_t thread)
 {
 	int32_t result;
-	ORIGINAL(__kmpc_omp_taskwait);
+	KMP_ORIGINAL(__kmpc_omp_taskwait);
 
 	perfmon_region_begin(&region_taskwait);
 	result = original(location, thread);
@@ -169,7 +144,7 @@ int32_t __kmpc_omp_taskwait(struct kmp_location *location, int32_t thread)
 
 void __kmpc_end_taskgroup(struct kmp_location *location, int32_t thread)
 {
-	ORIGINAL(__kmpc_end_taskgroup);
+	KMP_ORIGINAL(__kmpc_end_taskgroup);
 
 	perfmon_region_begin(&region_taskwait);
 	original(location, thread);

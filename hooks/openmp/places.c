@@ -76,8 +76,18 @@ static const struct gomp *gomp_of(const void *address)
 	return &library->gomp;
 }
 
-/* Writes the name from ";file;function;line;column;;", if clang knew it. */
-static bool name_of_source(const char *source, char *name, size_t size)
+static bool is_task(enum place_kind kind)
+{
+	return kind == PLACE_TASK || kind == PLACE_TASK_KMP;
+}
+
+static bool is_kmp(enum place_kind kind)
+{
+	return kind == PLACE_PARALLEL_KMP || kind == PLACE_TASK_KMP;
+}
+
+/* Writes the name of a KIND from ";file;function;line;column;;", if clang knew it. */
+static bool name_of_source(const char *source, const char *kind, char *name, size_t size)
 {
 	const char *function = source ? strchr(source + (*source == ';'), ';') : NULL;
 	size_t length = function ? strcspn(++function, ";") : 0;
@@ -85,28 +95,28 @@ static bool name_of_source(const char *source, char *name, size_t size)
 
 	if (!line || function[length] != ';')
 		return false;
-	snprintf(name, size, "%.*s:%lu (parallel)",
-		 (int)(length < size - 48 ? length : size - 48), function, line);
+	snprintf(name, size, "%.*s:%lu (%s)",
+		 (int)(length < size - 48 ? length : size - 48), function, line, kind);
 	return true;
 }
 
 static struct place *new_place(const void *address, enum place_kind kind,
 			       const struct place_hint *hint)
 {
+	const char *what = is_task(kind) ? "task" : "parallel";
 	char name[NAME_LENGTH] = "";
 	struct code_origin origin = {.module = NULL};
 	struct place *place;
 
 	if (kind != PLACE_CALL &&
-	    !(hint && name_of_source(hint->source, name, sizeof(name))))
-		code_name(hint ? hint->caller : address,
-			  kind == PLACE_TASK ? "task" : "parallel", name, sizeof(name),
+	    !(hint && name_of_source(hint->source, what, name, sizeof(name))))
+		code_name(hint ? hint->caller : address, what, name, sizeof(name),
 			  &origin);
 	place = calloc(1, sizeof(*place) + strlen(name) + 1);
 	if (!place)
 		return NULL;
 	place->address = address;
-	if (kind != PLACE_PARALLEL_KMP)
+	if (!is_kmp(kind))
 		place->gomp = gomp_of(address);
 	place->region.name = strcpy((char *)(place + 1), name);
 	code_tell_origin(&place->region, &origin);
@@ -122,11 +132,11 @@ static struct place *shared_place(const void *address, enum place_kind kind)
 		[PLACE_TASK] = {.region = PERFMON_REGION_INIT("(other tasks)")},
 		[PLACE_PARALLEL_KMP] = {.region =
 						PERFMON_REGION_INIT("(other parallel)")},
+		[PLACE_TASK_KMP] = {.region = PERFMON_REGION_INIT("(other tasks)")},
 	};
 	struct place *place = &others[kind];
 
-	if (kind != PLACE_PARALLEL_KMP &&
-	    !__atomic_load_n(&place->gomp, __ATOMIC_ACQUIRE))
+	if (!is_kmp(kind) && !__atomic_load_n(&place->gomp, __ATOMIC_ACQUIRE))
 		__atomic_store_n(&place->gomp, gomp_of(address), __ATOMIC_RELEASE);
 	return place;
 }

@@ -17,7 +17,9 @@ enum place_kind {
 	PLACE_CALL, /* a call: the region has no name */
 	PLACE_PARALLEL,
 	PLACE_TASK,
-	PLACE_PARALLEL_KMP, /* of clang's library: has no calls of libgomp */
+	/* Of clang's library: have no calls of libgomp. */
+	PLACE_PARALLEL_KMP,
+	PLACE_TASK_KMP,
 };
 
 /* What clang's library is told of a place. */

@@ -23,12 +23,9 @@ void team_end(struct team *team);
 /* Runs a thread's part of the work. */
 void team_run(struct team *team, gomp_function *function, void *data);
 
-/* Runs FUNCTION as a visit of the place's region, below the path of TOKEN. */
-void run_below(const struct perfmon_token *token, struct place *place,
-	       gomp_function *function, void *data);
-
-/* Runs FUNCTION as a visit of the place's region. */
-void run_here(struct place *place, gomp_function *function, void *data);
+/* Runs FUNCTION as a visit of the place's region, below the path of TOKEN, in any thread. */
+void run_for(const struct perfmon_token *token, struct place *place,
+	     gomp_function *function, void *data);
 
 /* The waits. */
 extern struct perfmon_region region_barrier, region_taskwait;

@@ -296,6 +296,88 @@ if echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o "$here/clang" 
 	try "clang: a barrier" row report 'solve;main:[0-9]* \(parallel\);\(barrier\)' 3
 	try "clang: a construct in a construct" row report 'solve;nested:[0-9]* \(parallel\);nested:[0-9]* \(parallel\)' 4
 	try "clang: more variables than fit registers" row report 'many:[0-9]* \(parallel\)' 2
+	cat >"$here/tasks.c" <<'END'
+#include <omp.h>
+#include <stdio.h>
+
+int main(void)
+{
+	char large[8000] = {1};
+	double aligned[4] __attribute__((aligned(64))) = {1, 2, 3, 4};
+	int sum = 0, reduced = 0, late = 0;
+	omp_event_handle_t event;
+
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	{
+		for (int i = 0; i < 100; i++)
+#pragma omp task shared(sum)
+#pragma omp atomic
+			sum++;
+#pragma omp task firstprivate(large, aligned)
+#pragma omp atomic
+		sum += large[0] + (int)aligned[3] + ((unsigned long)aligned % 64 ? 1000 : 0);
+#pragma omp taskloop grainsize(10)
+		for (int i = 0; i < 100; i++)
+#pragma omp atomic
+			sum++;
+#pragma omp task if (0)
+		{
+#pragma omp atomic
+			sum++;
+#pragma omp task
+#pragma omp atomic
+			sum++;
+		}
+#pragma omp task untied
+		{
+#pragma omp task
+#pragma omp atomic
+			sum++;
+#pragma omp taskwait
+#pragma omp atomic
+			sum++;
+		}
+#pragma omp task depend(out : late)
+		late = 5;
+#pragma omp task depend(inout : late)
+		late++;
+#pragma omp taskgroup task_reduction(+ : reduced)
+		for (int i = 0; i < 10; i++)
+#pragma omp task in_reduction(+ : reduced)
+			reduced++;
+#pragma omp task
+		;
+#pragma omp task detach(event)
+#pragma omp atomic
+		sum++;
+		omp_fulfill_event(event);
+	}
+	printf("%d %d %d\n", sum, late, reduced);
+	return 3;
+}
+END
+	must "clang compiles tasks" clang -O1 -g -fopenmp "$here/tasks.c" -o "$here/tasks"
+	task() { # WHAT: a task at this line, below the construct
+		echo "main:$(grep -n 'parallel num_threads' "$here/tasks.c" | cut -d : -f 1) \(parallel\);main:$(grep -n "$1" "$here/tasks.c" | cut -d : -f 1) \(task\)"
+	}
+	tasks_of_clang() {
+		status 3 ./tasks && says out '210 6 10' && mv "$here/out" "$here/without" &&
+			status 3 "$perfmon" run --hooks=openmp -o report -f csv -e none ./tasks &&
+			cmp "$here/out" "$here/without" && row report "$(task 'task shared(sum)')" 100
+	}
+	must "clang: tasks, the same output and status" tasks_of_clang
+	try "clang: a task with data of its own" row report "$(task firstprivate)" 1
+	try "clang: a loop of tasks" row report "$(task taskloop)" 10
+	try "clang: a task that is not deferred, and one in it" row report "$(task 'task if (0)');main:[0-9]* \(task\)" 1
+	try "clang: an untied task has a visit for each part" row report "$(task untied)" '[2-9]'
+	try "clang: a task that depends on another" row report "$(task 'depend(inout')" 1
+	try "clang: tasks with a reduction" row report "$(task in_reduction)" 10
+	try "clang: a task that ends later" row report "$(task detach)" 1
+	no_task_in_a_wait() { ! grep -E '^all,.*\((barrier|join)\);[^,]*\(task\)' "$here/report"; }
+	try "clang: no task is in a barrier" no_task_in_a_wait
+	must "clang: tasks whose data has constructors compile" clang++ -O1 -fopenmp "$here/cxx.cc" -o "$here/cxx-clang"
+	try "clang: tasks whose data has constructors" same ./cxx-clang
 	must "clang: without symbols" strip "$here/clang" -o "$here/clang-stripped"
 	try "clang: the name is the compiler's" below clang-stripped "solve;main:$main_clang \(parallel\)"
 else
