@@ -230,7 +230,7 @@ CRITERION_TESTS += tests/test_faults_around
 CRITERION_TESTS += tests/test_targets
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
 	tests/test_events_machines tests/test_events_open tests/test_modes
-CRITERION_TESTS += tests/test_regions tests/test_pair tests/test_keep tests/test_region_access tests/test_region_fork \
+CRITERION_TESTS += tests/test_regions tests/test_pair tests/test_keep tests/test_region_access tests/test_region_code tests/test_region_fork \
 	tests/test_region_less tests/test_region_programs tests/test_region_signals \
 	tests/test_region_levels tests/test_region_threads tests/test_region_truth \
 	tests/test_filters tests/test_steps tests/test_overlap tests/test_quantity tests/test_short_threads tests/test_task tests/test_team \
@@ -531,6 +531,10 @@ tests_test_region_access_LDADD = $(TEST_LIBS)
 tests_test_region_fork_SOURCES = tests/test_region_fork.c tests/region_probe.h
 tests_test_region_fork_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_fork_LDADD = $(TEST_LIBS)
+
+tests_test_region_code_SOURCES = tests/test_region_code.c tests/kernel_calls.h tests/region_probe.h
+tests_test_region_code_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_region_code_LDADD = $(TEST_LIBS)
 
 tests_test_region_less_SOURCES = tests/test_region_less.c tests/region_probe.h
 tests_test_region_less_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -31,14 +31,17 @@ static int set(uint32_t id, const struct pm_registry_code *code)
 {
 	const struct pm_registry_code *old = pm_registry_code(id);
 	struct pm_registry_code made = *code;
+	int err;
 
 	if (old && (!*old->path || is_same(old, code)))
 		return 0;
 	if (old)
 		made = (struct pm_registry_code){.path = "", .build_id = ""};
-	if (!pm_registry_set_code(id, &made))
-		return -ENOMEM;
-	return pm_region_record_code(id);
+	/* What is not in the profile is asked for again. Twice there is no harm. */
+	err = pm_region_record_code(id, &made);
+	if (!err && !pm_registry_set_code(id, &made))
+		err = -ENOMEM;
+	return err;
 }
 
 static int say(const char *name, const struct pm_registry_code *code)
@@ -49,6 +52,8 @@ static int say(const char *name, const struct pm_registry_code *code)
 
 	if (err)
 		return err;
+	if (!pm_regions_is_ours())
+		return -EPERM;
 	region = pm_region_of_name(name);
 	if (!region)
 		return -ENOMEM;
@@ -57,7 +62,7 @@ static int say(const char *name, const struct pm_registry_code *code)
 	pm_kernel_still_begin(&still);
 	pm_thread_busy++;
 	pm_regions_acquire();
-	err = pm_regions_is_ours() ? set(pm_region_id(region->key), code) : -EPERM;
+	err = set(pm_region_id(region->key), code);
 	pm_regions_release();
 	pm_thread_busy--;
 	pm_kernel_still_end(&still);

@@ -32,12 +32,12 @@ void pm_region_record_name(const struct perfmon_region *region)
 	record->length = (uint32_t)length;
 	memcpy(record->name, region->name, length);
 	pm_profile_publish();
-	pm_region_record_code(pm_region_id(region->key));
+	pm_region_record_code(pm_region_id(region->key),
+			      pm_registry_code(pm_region_id(region->key)));
 }
 
-int pm_region_record_code(uint32_t id)
+int pm_region_record_code(uint32_t id, const struct pm_registry_code *code)
 {
-	const struct pm_registry_code *code = pm_registry_code(id);
 	struct perfmon_profile_code *record;
 	size_t build, path;
 

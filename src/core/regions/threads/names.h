@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "core/regions/threads/registry.h"
 #include "fastpath/fastpath.h"
 
 /* Returns the region's id from its key. */
@@ -17,9 +18,9 @@ static inline uint32_t pm_region_id(uint64_t region_key)
  * caller holds PM_LOCK_REGIONS. */
 void pm_region_record_name(const struct perfmon_region *region);
 
-/* Writes the code of the region with ID into the profile, if the registry has it. Returns 0 or -ENOMEM. The
- * caller holds PM_LOCK_REGIONS. */
-int pm_region_record_code(uint32_t id);
+/* Writes CODE of the region with ID into the profile, unless it is NULL. Returns 0 or -ENOMEM. The caller holds
+ * PM_LOCK_REGIONS. */
+int pm_region_record_code(uint32_t id, const struct pm_registry_code *code);
 
 /* Returns the region called NAME, registered if it is new; NULL without memory. Takes
  * PM_LOCK_REGIONS for a new one. */
