@@ -34,25 +34,27 @@ static struct library *libraries;
 /* By their names as files: those of gcc and of clang, which has the same calls. */
 static const char *const known[] = {"libgomp.so.1", "libomp.so.5", "libiomp5.so", NULL};
 
-/* Finds a function in the module of FUNCTION, another. */
-static void *beside(void *function, const char *name)
+/* Opens the module that has FUNCTION. NULL: it has no file. */
+static void *module_of(void *function)
 {
-	void *handle = NULL, *found = NULL;
 	Dl_info info;
 
-	if (dladdr(function, &info))
-		handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (handle) {
-		found = dlsym(handle, name);
-		dlclose(handle);
-	}
+	return dladdr(function, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+				       : NULL;
+}
+
+/* Finds a function in MODULE, which has FUNCTION, another. */
+static void *beside(void *module, void *function, const char *name)
+{
+	void *found = module ? dlsym(module, name) : NULL;
+
 	return found ? found : original_find(function, name, known);
 }
 
 /* Returns the OpenMP library of the module with the code at ADDRESS. */
 static const struct gomp *gomp_of(const void *address)
 {
-	void *parallel = original_find(address, "GOMP_parallel", known);
+	void *parallel = original_find(address, "GOMP_parallel", known), *module;
 	struct library *library;
 
 	if (!parallel)
@@ -64,10 +66,13 @@ static const struct gomp *gomp_of(const void *address)
 	library = calloc(1, sizeof(*library));
 	if (!library)
 		original_is_missing("malloc");
-		/* All from the library that has the first. */
-#define FIND(name) library->gomp.name = beside(parallel, #name);
+	/* All from the library that has the first. */
+	module = module_of(parallel);
+#define FIND(name) library->gomp.name = beside(module, parallel, #name);
 	GOMP_CALLS(FIND)
 #undef FIND
+	if (module)
+		dlclose(module);
 	dlerror();
 	library->next = __atomic_load_n(&libraries, __ATOMIC_RELAXED);
 	while (!__atomic_compare_exchange_n(&libraries, &library->next, library, false,

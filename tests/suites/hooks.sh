@@ -206,6 +206,17 @@ separate() {
 if ldconfig -p | grep 'libdw\.so\.1 ' >/dev/null; then
 	try "compressed debug information has lines" compressed
 	try "separate debug information has lines" separate
+	# loaded PROGRAM: the libraries that read debug information, in this process
+	loaded() {
+		rm -f "$here"/loader.*
+		status 3 env LD_DEBUG=files LD_DEBUG_OUTPUT="$here/loader" \
+			"$perfmon" run --hooks=openmp -o report -e none "./$1" &&
+			cat "$here"/loader.* | grep -oE 'file=(libdw|libdebuginfod)\.so' | sort -u
+	}
+	loads_nothing() { nothing loaded stripped; }
+	loads_no_more() { [ "$(loaded symbols)" = file=libdw.so ] && [ "$(loaded loops)" = file=libdw.so ]; }
+	try "for a file with nothing to read no library is loaded" loads_nothing
+	try "and none that asks servers" loads_no_more
 	kept() { # FILE
 		cp "$here/$1" "$here/later" &&
 			status 3 "$perfmon" run --hooks=openmp -P "$1.profile" -o none -e none ./later
