@@ -185,9 +185,28 @@ static void no_pmu(struct pm_diag *diag, int error, const struct pm_event *event
 			    words(error, text, sizeof(text)));
 }
 
-static void invalid(struct pm_diag *diag, const struct pm_event *event, pid_t tid)
+/* Returns whether the machine can have no CPU of this number. */
+static bool is_no_cpu(int cpu)
 {
-	if (pm_event_is_blind(event))
+	char text[400];
+	const char *last;
+
+	if (cpu < 0 ||
+	    pm_file_text("/sys/devices/system/cpu/possible", text, sizeof(text)) <= 0)
+		return false;
+	/* Such as "0-7" or "0,2-3". */
+	last = strpbrk(text, "-,");
+	for (const char *at = last; at; at = strpbrk(at + 1, "-,"))
+		last = at;
+	return cpu > strtol(last ? last + 1 : text, NULL, 10);
+}
+
+static void invalid(struct pm_diag *diag, const struct pm_event *event, pid_t tid,
+		    int cpu)
+{
+	if (is_no_cpu(cpu))
+		pm_diag_add(diag, ": this machine has no such CPU");
+	else if (pm_event_is_blind(event))
 		pm_diag_add(diag, ": the event happens in the kernel alone, which the "
 				  "modifiers exclude; remove 'u', or add 'k'");
 	else if (event->topdown == PM_TOPDOWN_METRIC)
@@ -237,7 +256,7 @@ int pm_diagnosis_open(struct pm_diag *diag, int error, const struct pm_event *ev
 		no_pmu(diag, error, event, tid < 0 ? cpu : -1);
 		break;
 	case EINVAL:
-		invalid(diag, event, tid);
+		invalid(diag, event, tid, tid < 0 ? cpu : -1);
 		break;
 	case EMFILE:
 		no_descriptor(diag);
