@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The C++ interface in a program that is linked with the shared library, as users do.
 // Row: HM-01
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <perfmon/perfmon.hpp>
 #include <poll.h>
@@ -181,6 +183,14 @@ void teams()
 	check(has_path("solve;part") && !has_path("part"),
 	      "a thread adopts the path of another");
 	check(!perfmon::token(), "a token of nothing is no path");
+	check(throws(std::errc(ESTALE), "of another process, or of none",
+		     [] {
+			     perfmon::token junk;
+
+			     std::memset(static_cast<void *>(&junk), 0x77, sizeof(junk));
+			     perfmon::adoption in(junk);
+		     }),
+	      "a token that is none says so");
 	perfmon::adoption top(perfmon::token(), failed);
 	check(!failed, "adopting no path continues at the top");
 }
@@ -232,8 +242,16 @@ void sessions()
 	faults.detach();
 	perfmon::session moved(std::move(faults));
 	check(moved.counters() == 2 && !faults.handle(), "a session is moved");
-	check(throws(std::errc::invalid_argument, "", [&] { faults.start(); }),
-	      "a session that was moved away refuses calls");
+	void (*const calls[])(perfmon::session &) = {
+		[](perfmon::session &s) { s.start(); },
+		[](perfmon::session &s) { s.read(); },
+		[](perfmon::session &s) { s.estimates(); },
+		[](perfmon::session &s) { perfmon::counting now(s); },
+	};
+	for (void (*const call)(perfmon::session &) : calls)
+		check(throws(std::errc::invalid_argument, "closed or moved away",
+			     [&] { call(faults); }),
+		      "a session that was moved away refuses calls, and says why");
 	faults = std::move(moved);
 	check(faults.counters() == 2, "and is moved back");
 
@@ -244,6 +262,9 @@ void sessions()
 	check(failed == std::errc::invalid_argument &&
 		      has(wrong.message(), "'page-fautls'"),
 	      "or sets a code, and the session has the sentence");
+	check(throws(std::errc::invalid_argument, "unknown flags",
+		     [] { perfmon::session("page-faults", 0x8000); }),
+	      "a session that is not created says why");
 	check(throws(std::errc::invalid_argument, "",
 		     [] { perfmon::session("", 0, PERFMON_SCOPE_CPU).attach_thread(0); }),
 	      "a session of CPUs attaches to no thread");
@@ -258,6 +279,9 @@ void sets()
 	two.add_to_set(2, "page-faults:u");
 	two.make_set(3, std::chrono::nanoseconds(-1), failed);
 	check(failed == std::errc::invalid_argument, "a time-out below 0 is refused");
+	check(throws(std::errc::invalid_argument, "below 0",
+		     [&] { two.make_set(3, std::chrono::nanoseconds(-1)); }),
+	      "with a sentence");
 	two.attach();
 	two.start_set(2);
 	pages.touch();
@@ -356,6 +380,12 @@ void counts()
 	check(throws(std::errc::no_such_file_or_directory, "'cycles'",
 		     [&] { perfmon::count(nops, {"page-faults"})["cycles"]; }),
 	      "an event that was not asked for is quoted");
+	check(throws(std::errc::invalid_argument, "there is no event 1: 1 were asked for",
+		     [&] { perfmon::count(nops, {"page-faults"})[1]; }),
+	      "and one behind the last has a sentence");
+	check(throws(std::errc::invalid_argument, "name one at least",
+		     [] { perfmon::count(nops, std::vector<std::string>()); }),
+	      "no event at all is refused");
 	try {
 		perfmon::count([] { throw std::runtime_error("mine"); }, {"page-faults"});
 		check(false, "the function's own exception arrives");

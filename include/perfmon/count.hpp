@@ -132,9 +132,14 @@ class counts
 	{
 		return events_.end();
 	}
+	// By its place, from 0. Throws EINVAL if there is none.
 	const event_count &operator[](std::size_t index) const
 	{
-		return events_.at(index);
+		if (index >= events_.size())
+			fail(-EINVAL, "there is no event " + std::to_string(index) +
+					      ": " + std::to_string(events_.size()) +
+					      " were asked for");
+		return events_[index];
 	}
 	// By the name that the program gave, or by the full one. Throws ENOENT if it is neither.
 	const event_count &operator[](const std::string &event) const
@@ -167,6 +172,15 @@ class counts
 
 namespace detail
 {
+
+// Whether an object of the type can be called without an argument.
+template <typename function> struct is_callable {
+	template <typename type>
+	static auto test(type *f)
+		-> decltype(static_cast<void>((*f)()), std::true_type());
+	template <typename type> static std::false_type test(...);
+	static constexpr bool value = decltype(test<function>(nullptr))::value;
+};
 
 // Keeps the compiler from leaving out what made RESULT.
 template <typename type> inline void keep(const type &result)
@@ -204,6 +218,10 @@ class measurement
 	measurement(const std::vector<std::string> &texts, std::error_code &failed)
 	    : session_("", failed, PERFMON_SESSION_PARTIAL)
 	{
+		if (texts.empty() && !failed) {
+			failed = code_of(-EINVAL);
+			all_.message_ = "there is no event to count: name one at least";
+		}
 		for (const std::string &text : texts)
 			if (!failed)
 				add(text, failed);
@@ -424,6 +442,9 @@ template <typename function>
 counts count(function f, const std::vector<std::string> &events, std::size_t calls,
 	     std::error_code &failed)
 {
+	static_assert(
+		detail::is_callable<function>::value,
+		"perfmon::count() calls a function without arguments: pass a lambda");
 	detail::measurement measurement(events, failed);
 
 	measurement.run(detail::call<function>, &f, calls, failed);

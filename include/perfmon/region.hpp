@@ -129,12 +129,12 @@ class named_region
 class PERFMON_NODISCARD_ scope
 {
       public:
-	PERFMON_INLINE_ explicit scope(region &of) noexcept
+	PERFMON_NODISCARD_ PERFMON_INLINE_ explicit scope(region &of) noexcept
 	    : region_(&of), named_(nullptr)
 	{
 		of.begin();
 	}
-	PERFMON_INLINE_ explicit scope(const named_region &of) noexcept
+	PERFMON_NODISCARD_ PERFMON_INLINE_ explicit scope(const named_region &of) noexcept
 	    : region_(nullptr), named_(&of)
 	{
 		of.begin();

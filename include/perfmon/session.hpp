@@ -45,11 +45,12 @@ class session
 	explicit session(const std::string &text, std::uint32_t flags = 0,
 			 perfmon_scope scope = PERFMON_SCOPE_THREAD)
 	{
-		std::string sentence;
-		int err = create(text, flags, scope);
+		char refused[500] = "";
+		int err = create(text, flags, scope, refused, sizeof(refused));
 
 		if (err < 0) {
-			sentence = message();
+			std::string sentence = session_ ? message() : refused;
+
 			close();
 			fail(err, sentence);
 		}
@@ -57,7 +58,7 @@ class session
 	session(const std::string &text, std::error_code &failed, std::uint32_t flags = 0,
 		perfmon_scope scope = PERFMON_SCOPE_THREAD) noexcept
 	{
-		failed = code_of(create(text, flags, scope));
+		failed = code_of(create(text, flags, scope, nullptr, 0));
 	}
 	session(session &&other) noexcept : session_(other.session_)
 	{
@@ -85,11 +86,15 @@ class session
 		perfmon_session_close(session_);
 		session_ = nullptr;
 	}
-	// The sentence about the last call, if that failed or went on with less, else "".
+	// The sentence about the last call, if that failed or went on with less, else "". Of an
+	// object without a session: that there is none.
 	std::string message() const
 	{
 		int length = session_ ? perfmon_session_message(session_, nullptr, 0) : 0;
 
+		if (!session_)
+			return "there is no session: it was closed or moved away, or "
+			       "could not be created";
 		if (length <= 0)
 			return std::string();
 		std::vector<char> text(static_cast<std::size_t>(length) + 1);
@@ -182,7 +187,7 @@ class session
 	// All counters, in the order of adding. FLAGS: PERFMON_READ_OWN, PERFMON_READ_TOTAL.
 	std::vector<value> read(std::uint32_t flags = 0) const
 	{
-		std::vector<perfmon_value> raw(counters());
+		std::vector<perfmon_value> raw(checked_counters());
 		std::vector<value> values;
 
 		if (raw.empty())
@@ -240,6 +245,8 @@ class session
 	{
 		std::chrono::nanoseconds effective(0);
 
+		if (timeout.count() < 0)
+			fail(-EINVAL, "the time-out of an event set is below 0");
 		check(make_set_(id, timeout, &effective));
 		return effective;
 	}
@@ -272,7 +279,7 @@ class session
 	// What each counter would have counted in the whole time, with the error of that.
 	std::vector<perfmon_estimate> estimates() const
 	{
-		std::vector<perfmon_estimate> all(counters());
+		std::vector<perfmon_estimate> all(checked_counters());
 
 		for (std::size_t i = 0; i < all.size(); i++)
 			all[i].index = static_cast<std::uint32_t>(i);
@@ -331,13 +338,18 @@ class session
 			fail(result, message());
 		return result;
 	}
+	std::uint32_t checked_counters() const
+	{
+		return static_cast<std::uint32_t>(
+			check(perfmon_session_counters(session_)));
+	}
 	static std::uint32_t natural(int result, std::error_code &failed) noexcept
 	{
 		failed = code_of(result);
 		return result < 0 ? 0 : static_cast<std::uint32_t>(result);
 	}
-	int create(const std::string &text, std::uint32_t flags,
-		   perfmon_scope scope) noexcept
+	int create(const std::string &text, std::uint32_t flags, perfmon_scope scope,
+		   char *refused, std::size_t size) noexcept
 	{
 		perfmon_session_options options = {};
 		int err;
@@ -345,7 +357,7 @@ class session
 		options.size = sizeof(options);
 		options.scope = scope;
 		options.flags = flags;
-		err = perfmon_session_create(&session_, &options, nullptr, 0);
+		err = perfmon_session_create(&session_, &options, refused, size);
 		return err || text.empty() ? err : add_(text);
 	}
 	int add_(const std::string &text) noexcept
@@ -404,11 +416,12 @@ class session
 class PERFMON_NODISCARD_ counting
 {
       public:
-	explicit counting(session &what) : session_(what)
+	PERFMON_NODISCARD_ explicit counting(session &what) : session_(what)
 	{
 		session_.start();
 	}
-	counting(session &what, std::error_code &failed) noexcept : session_(what)
+	PERFMON_NODISCARD_ counting(session &what, std::error_code &failed) noexcept
+	    : session_(what)
 	{
 		session_.start(failed);
 	}

@@ -11,6 +11,7 @@
 #ifndef PERFMON_TEAM_HPP
 #define PERFMON_TEAM_HPP
 
+#include <cerrno>
 #include <perfmon/error.hpp>
 #include <perfmon/team.h>
 
@@ -66,13 +67,16 @@ inline token here()
 class PERFMON_NODISCARD_ adoption
 {
       public:
-	explicit adoption(const token &at) : adopted_(perfmon_region_adopt(&at.get()))
+	PERFMON_NODISCARD_ explicit adoption(const token &at)
+	    : adopted_(perfmon_region_adopt(&at.get()))
 	{
+		if (adopted_ == -ESTALE)
+			fail(adopted_, "the token is of another process, or of none");
 		if (adopted_ < 0)
 			fail(adopted_, "the path of a token cannot be adopted: " +
 					       code_of(adopted_).message());
 	}
-	adoption(const token &at, std::error_code &failed) noexcept
+	PERFMON_NODISCARD_ adoption(const token &at, std::error_code &failed) noexcept
 	    : adopted_(perfmon_region_adopt(&at.get()))
 	{
 		failed = code_of(adopted_);

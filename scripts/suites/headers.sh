@@ -113,6 +113,18 @@ for dialect in "g++ c++11" "g++ c++20" "clang++ c++11" "clang++ c++20"; do
 	try "$dialect: no scope of a name of the run time" in_shell refused_cxx "constant expression" \
 		"$compiler" "$standard" 'void f(const char *n); void f(const char *n) { PERFMON_SCOPE(n); }'
 done
+# What C++17 on lets a compiler say: a visit that would end at once, and a function that count()
+# cannot call.
+for dialect in "g++ c++17" "clang++ c++17"; do
+	read -r compiler standard <<<"$dialect"
+	for object in 'perfmon::scope{r}' 'perfmon::counting{s}' 'perfmon::adoption{t}'; do
+		try "$dialect: no $object without a name" in_shell refused_cxx "nodiscard" "$compiler" "$standard" \
+			"void f(perfmon::region &r, perfmon::session &s, perfmon::token t);
+			void f(perfmon::region &r, perfmon::session &s, perfmon::token t) { (void)r, (void)s, (void)t; $object; }"
+	done
+	try "$dialect: count() of a function with an argument" in_shell refused_cxx "pass a lambda" \
+		"$compiler" "$standard" 'int g(int); void f(); void f() { perfmon::count(g); }'
+done
 # libpfm4's header declares what the kernel's does.
 after_libpfm4() { # COMPILER OPTION...
 	printf '#include <perfmon/%s>\n' pfmlib_perf_event.h event.h pfmlib_perf_event.h | "$@" -
