@@ -33,7 +33,7 @@
 ! made by any thread, also of OpenMP.
 module perfmon
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, &
-    c_int32_t, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, c_size_t, c_sizeof
+    c_int16_t, c_int32_t, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, c_size_t, c_sizeof
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
   implicit none
   private
@@ -41,16 +41,21 @@ module perfmon
   public :: perfmon_region_begin, perfmon_region_end, perfmon_region_read
   public :: perfmon_region_arm, perfmon_region_disarm, perfmon_region_configure
   public :: perfmon_token, perfmon_region_token, perfmon_region_adopt, perfmon_region_leave
-  public :: perfmon_session, perfmon_value
+  public :: perfmon_session, perfmon_value, perfmon_estimate
 
   ! The bits of perfmon_value%status, as perfmon/value.h has them.
   integer, parameter, public :: perfmon_value_counted = 1, perfmon_value_multiplexed = 2, &
     perfmon_value_not_counted = 4, perfmon_value_never_opened = 8, perfmon_value_syscall = 16, &
     perfmon_value_uncertain = 32, perfmon_value_partial = 64, perfmon_value_throttled = 128
 
+  ! The bits of perfmon_estimate%flags, as perfmon/set.h has them.
+  integer, parameter, public :: perfmon_estimate_exact = 1, perfmon_estimate_none = 2, &
+    perfmon_estimate_unknown = 4
+
   ! Names of regions are cut at this length.
   integer, parameter :: longest = 1000
-  integer(c_int), parameter :: errno_enoent = 2, errno_ebusy = 16, errno_einval = 22
+  integer(c_int), parameter :: errno_enoent = 2, errno_ebusy = 16, errno_eexist = 17, &
+    errno_einval = 22, errno_estale = 116
 
   ! A path of this process, which other threads can adopt. It needs no end.
   type, bind(C) :: perfmon_token
@@ -73,10 +78,34 @@ module perfmon
     procedure :: text => value_text
   end type
 
+  ! What a counter would have counted in the whole time that its session ran, if it was on the
+  ! hardware for the turns of its event set alone.
+  type :: perfmon_estimate
+    character(:), allocatable :: name ! of the event
+    real(real64) :: value = 0
+    real(real64) :: error = 0         ! half the 99 % interval around value; infinite if it is unknown
+    real(real64) :: coverage = 0      ! the part of the time for which the counter was on, 0 to 1
+    integer :: flags = 0              ! perfmon_estimate_ bits
+  contains
+    procedure :: text => estimate_text
+  end type
+
+  ! Where a session is, for all copies of its object. A slot is used again, and never given back, so
+  ! that a copy can see that its session was closed: the serial number of the slot is another one then.
+  type :: session_slot
+    type(c_ptr) :: handle = c_null_ptr
+    integer(int64) :: serial = 0
+    type(session_slot), pointer :: next => null()
+  end type
+  type(session_slot), pointer, save :: free_slots => null()
+  ! A pthread_mutex_t, which is at most so large, and zero before its first use.
+  integer(c_int64_t), save, target :: free_lock(16) = 0
+
   ! A monitoring session. It counts from create() to close(); a copy is the same session.
   type :: perfmon_session
     private
-    type(c_ptr) :: handle = c_null_ptr
+    type(session_slot), pointer :: slot => null()
+    integer(int64) :: serial = 0
   contains
     procedure :: create => session_create
     procedure :: add_events => session_add_events
@@ -88,6 +117,13 @@ module perfmon
     procedure :: start => session_start
     procedure :: stop => session_stop
     procedure :: read => session_read
+    procedure :: make_set => session_make_set
+    procedure :: add_to_set => session_add_to_set
+    procedure :: start_set => session_start_set
+    procedure :: estimates => session_estimates
+    procedure :: sample_every => session_sample_every
+    procedure :: log => session_log
+    procedure :: close_log => session_close_log
     procedure :: counters => session_counters
     procedure :: message => session_message
     procedure :: close => session_close
@@ -115,6 +151,24 @@ module perfmon
     integer(c_int32_t) :: type, events
     integer(c_int64_t) :: config, config1, config2, hardware_counter
     integer(c_int32_t) :: width_bits, user_read, leader, error, page_error, reserved
+  end type
+
+  type, bind(C) :: c_set
+    integer(c_int16_t) :: id, reserved
+    integer(c_int32_t) :: flags
+    integer(c_int64_t) :: timeout_ns, reserved2(2)
+  end type
+  type, bind(C) :: c_estimate
+    integer(c_int32_t) :: index, flags
+    real(c_double) :: value, error, coverage
+    integer(c_int64_t) :: runs, reserved
+  end type
+  type, bind(C) :: c_sampling
+    integer(c_size_t) :: size
+    integer(c_int32_t) :: flags, call_depth, ring_pages, reserved
+    integer(c_int64_t) :: fields
+    type(c_ptr) :: format, data
+    integer(c_size_t) :: data_size
   end type
 
   interface
@@ -220,6 +274,62 @@ module perfmon
       character(kind=c_char), intent(out) :: buffer(*)
       integer(c_size_t), value :: size
     end function
+    integer(c_int) function c_set_create(session, sets, count, size) bind(C, name='perfmon_set_create')
+      import :: c_int, c_ptr, c_set, c_size_t
+      type(c_ptr), value :: session
+      type(c_set), intent(inout) :: sets
+      integer(c_size_t), value :: count, size
+    end function
+    integer(c_int) function c_set_add_events(session, id, text) bind(C, name='perfmon_set_add_events')
+      import :: c_char, c_int, c_int16_t, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int16_t), value :: id
+      character(kind=c_char), intent(in) :: text(*)
+    end function
+    integer(c_int) function c_set_start(session, id) bind(C, name='perfmon_set_start')
+      import :: c_int, c_int16_t, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int16_t), value :: id
+    end function
+    integer(c_int) function c_set_estimate(session, estimates, count, size) &
+        bind(C, name='perfmon_set_estimate')
+      import :: c_estimate, c_int, c_ptr, c_size_t
+      type(c_ptr), value :: session
+      type(c_estimate), intent(inout) :: estimates(*)
+      integer(c_size_t), value :: count, size
+    end function
+    integer(c_int) function c_overflow_period(session, index, period, flags) &
+        bind(C, name='perfmon_overflow_period')
+      import :: c_int, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int32_t), value :: index, flags
+      integer(c_int64_t), value :: period
+    end function
+    integer(c_int) function c_sampling_set_up(session, sampling) bind(C, name='perfmon_sampling_set_up')
+      import :: c_int, c_ptr, c_sampling
+      type(c_ptr), value :: session
+      type(c_sampling), intent(in) :: sampling
+    end function
+    integer(c_int) function c_sampling_tear_down(session) bind(C, name='perfmon_sampling_tear_down')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function c_sampling_counts(session, taken, lost) bind(C, name='perfmon_sampling_counts')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int64_t), intent(out) :: taken, lost
+    end function
+    integer(c_int) function c_sampling_log(session, path, fd, flags) bind(C, name='perfmon_sampling_log')
+      import :: c_char, c_int, c_int32_t, c_ptr
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: fd
+      integer(c_int32_t), value :: flags
+    end function
+    integer(c_int) function c_sampling_log_close(session) bind(C, name='perfmon_sampling_log_close')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
     integer(c_size_t) function c_strlen(text) bind(C, name='strlen')
       import :: c_ptr, c_size_t
       type(c_ptr), value :: text
@@ -227,6 +337,14 @@ module perfmon
     type(c_ptr) function c_strerror(code) bind(C, name='strerror')
       import :: c_int, c_ptr
       integer(c_int), value :: code
+    end function
+    integer(c_int) function c_try_lock(lock) bind(C, name='pthread_mutex_trylock')
+      import :: c_int, c_int64_t
+      integer(c_int64_t), intent(inout) :: lock(*)
+    end function
+    integer(c_int) function c_unlock(lock) bind(C, name='pthread_mutex_unlock')
+      import :: c_int, c_int64_t
+      integer(c_int64_t), intent(inout) :: lock(*)
     end function
   end interface
 
@@ -311,7 +429,11 @@ contains
     integer(c_int) :: code
 
     code = c_region_adopt(token)
-    call finish(code, 'the path of a token cannot be adopted: ' // description(code), stat, errmsg)
+    if (code == -errno_estale) then
+      call finish(code, 'the token is of another process, or of none', stat, errmsg)
+    else
+      call finish(code, 'the path of a token cannot be adopted: ' // description(code), stat, errmsg)
+    end if
   end subroutine
 
   ! Ends the innermost adoption.
@@ -339,10 +461,11 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_options) :: options
+    type(c_ptr) :: handle
     character(:), allocatable :: sentence
     integer(c_int) :: code
 
-    if (c_associated(this%handle)) then
+    if (c_associated(handle_of(this))) then
       call finish(-errno_ebusy, 'the session is created already; close it first', stat, errmsg)
       return
     end if
@@ -350,13 +473,13 @@ contains
     if (is(cpus)) options%scope = 1
     if (is(partial)) options%flags = options%flags + 1
     if (is(all_modes)) options%flags = options%flags + 4
-    code = c_session_create(this%handle, options, c_null_ptr, 0_c_size_t)
+    code = c_session_create(handle, options, c_null_ptr, 0_c_size_t)
     if (code < 0) then
-      this%handle = c_null_ptr
       call finish(code, 'no session: ' // description(code), stat, errmsg)
       return
     end if
-    if (present(events)) code = c_session_add_events(this%handle, trim(events) // c_null_char)
+    call open_slot(this, handle)
+    if (present(events)) code = c_session_add_events(handle, trim(events) // c_null_char)
     sentence = this%message()
     if (code < 0) call this%close()
     call finish(code, sentence, stat, errmsg)
@@ -369,7 +492,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
 
-    call conclude(this, c_session_add_events(this%handle, trim(events) // c_null_char), stat, errmsg)
+    call conclude(this, c_session_add_events(handle_of(this), trim(events) // c_null_char), stat, errmsg)
   end subroutine
 
   ! Attaches to the calling thread. REFUSED: how many events were left out (PARTIAL).
@@ -417,7 +540,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
 
-    call conclude(this, c_session_detach(this%handle), stat, errmsg)
+    call conclude(this, c_session_detach(handle_of(this)), stat, errmsg)
   end subroutine
 
   recursive subroutine session_start(this, stat, errmsg)
@@ -425,7 +548,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
 
-    call conclude(this, c_session_start(this%handle), stat, errmsg)
+    call conclude(this, c_session_start(handle_of(this)), stat, errmsg)
   end subroutine
 
   recursive subroutine session_stop(this, stat, errmsg)
@@ -433,7 +556,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
 
-    call conclude(this, c_session_stop(this%handle), stat, errmsg)
+    call conclude(this, c_session_stop(handle_of(this)), stat, errmsg)
   end subroutine
 
   ! Reads all counters, in the order of adding, running or not.
@@ -450,11 +573,11 @@ contains
     count = this%counters()
     allocate (raw(count), values(count))
     code = 0
-    if (count > 0 .or. .not. c_associated(this%handle)) code = c_session_read(this%handle, raw, &
+    if (count > 0 .or. .not. c_associated(handle_of(this))) code = c_session_read(handle_of(this), raw, &
       int(count, c_size_t), int(storage_size(raw) / 8, c_size_t), 1_c_int32_t)
     do i = 1, merge(count, 0, code >= 0)
       info%size = c_sizeof(info)
-      code = c_session_get_counter(this%handle, raw(i)%index, info)
+      code = c_session_get_counter(handle_of(this), raw(i)%index, info)
       if (code < 0) exit
       values(i)%name = fortran_text(info%name)
       values(i)%unit = fortran_text(info%unit)
@@ -467,11 +590,164 @@ contains
     call conclude(this, code, stat, errmsg)
   end subroutine
 
+  ! --- event sets (perfmon/set.h), which a text of events also makes by ';' ---
+
+  ! Makes the set ID, 0 to 65535. Its turn ends after TIMEOUT_US microseconds, which the clock of the
+  ! kernel rounds up to EFFECTIVE_US; without it the program switches by start_set().
+  recursive subroutine session_make_set(this, id, timeout_us, effective_us, stat, errmsg)
+    class(perfmon_session), intent(in) :: this
+    integer, intent(in) :: id
+    integer, intent(in), optional :: timeout_us
+    integer, intent(out), optional :: effective_us, stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_set) :: set
+
+    if (.not. is_set(id, stat, errmsg)) return
+    set = c_set(as_uint16(id), 0, 0, 0, 0)
+    if (present(timeout_us)) then
+      if (timeout_us < 1) then
+        call finish(-errno_einval, 'the turn of an event set has 1 microsecond or more', stat, errmsg)
+        return
+      end if
+      set%flags = 2
+      set%timeout_ns = 1000_c_int64_t * timeout_us
+    end if
+    call conclude(this, c_set_create(handle_of(this), set, 1_c_size_t, c_sizeof(set)), stat, errmsg)
+    if (present(effective_us)) effective_us = int(set%timeout_ns / 1000)
+  end subroutine
+
+  ! Adds events to the set ID.
+  recursive subroutine session_add_to_set(this, id, events, stat, errmsg)
+    class(perfmon_session), intent(in) :: this
+    integer, intent(in) :: id
+    character(*), intent(in) :: events
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    if (is_set(id, stat, errmsg)) call conclude(this, &
+      c_set_add_events(handle_of(this), as_uint16(id), trim(events) // c_null_char), stat, errmsg)
+  end subroutine
+
+  ! Starts an attached session with the set ID, or switches a running one to it.
+  recursive subroutine session_start_set(this, id, stat, errmsg)
+    class(perfmon_session), intent(in) :: this
+    integer, intent(in) :: id
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    if (is_set(id, stat, errmsg)) call conclude(this, c_set_start(handle_of(this), as_uint16(id)), stat, errmsg)
+  end subroutine
+
+  ! What each counter would have counted in the whole time, in the order of adding.
+  recursive subroutine session_estimates(this, estimates, stat, errmsg)
+    class(perfmon_session), intent(in) :: this
+    type(perfmon_estimate), allocatable, intent(out) :: estimates(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_estimate), allocatable :: raw(:)
+    type(c_counter) :: info
+    integer(c_int) :: code
+    integer :: i, count
+
+    count = this%counters()
+    allocate (raw(count), estimates(count))
+    raw = [(c_estimate(i - 1, 0, 0, 0, 0, 0, 0), i = 1, count)]
+    code = 0
+    if (count > 0) code = c_set_estimate(handle_of(this), raw, int(count, c_size_t), &
+      int(storage_size(raw) / 8, c_size_t))
+    do i = 1, merge(count, 0, code >= 0)
+      info%size = c_sizeof(info)
+      code = c_session_get_counter(handle_of(this), raw(i)%index, info)
+      if (code < 0) exit
+      estimates(i)%name = fortran_text(info%name)
+      estimates(i)%value = raw(i)%value
+      estimates(i)%error = raw(i)%error
+      estimates(i)%coverage = raw(i)%coverage
+      estimates(i)%flags = raw(i)%flags
+    end do
+    call conclude(this, code, stat, errmsg)
+  end subroutine
+
+  ! --- samples (perfmon/sampling.h) ---
+
+  ! Has a counter, numbered from 1 in the order of adding, leave a sample after each PERIOD events.
+  recursive subroutine session_sample_every(this, counter, period, stat, errmsg)
+    class(perfmon_session), intent(in) :: this
+    integer, intent(in) :: counter, period
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(100) :: sentence
+
+    if (c_associated(handle_of(this)) .and. (counter < 1 .or. counter > this%counters())) then
+      write (sentence, '(2(a, i0))') 'there is no counter ', counter, ': the session has ', this%counters()
+      call finish(-errno_einval, trim(sentence), stat, errmsg)
+      return
+    end if
+    call conclude(this, c_overflow_period(handle_of(this), int(counter - 1, c_int32_t), &
+      int(period, c_int64_t), 8_c_int32_t), stat, errmsg)
+  end subroutine
+
+  ! Writes the samples to the file PATH, from the next start on, in the format that perf(1) reads.
+  ! CALL_CHAINS: with the callers of the place.
+  recursive subroutine session_log(this, path, call_chains, stat, errmsg)
+    class(perfmon_session), intent(in) :: this
+    character(*), intent(in) :: path
+    logical, intent(in), optional :: call_chains
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_sampling) :: sampling
+    character(:), allocatable :: sentence
+    integer(c_int) :: code, ignored
+
+    sampling = c_sampling(c_sizeof(sampling), 0, 0, 0, 0, 0, c_null_ptr, c_null_ptr, 0)
+    if (is(call_chains)) sampling%fields = 8192
+    code = c_sampling_set_up(handle_of(this), sampling)
+    if (code == -errno_eexist) then
+      call finish(code, 'the session has a log already: call close_log first', stat, errmsg)
+      return
+    else if (code < 0) then
+      call conclude(this, code, stat, errmsg)
+      return
+    end if
+    code = c_sampling_log(handle_of(this), trim(path) // c_null_char, -1_c_int, 0_c_int32_t)
+    sentence = this%message()
+    if (code == -errno_einval) sentence = 'no counter leaves samples: call sample_every first'
+    if (code < 0) ignored = c_sampling_tear_down(handle_of(this))
+    call finish(code, sentence, stat, errmsg)
+  end subroutine
+
+  ! Completes the file of a session that is stopped. TAKEN: the samples that were taken. LOST: those that are
+  ! missing, in the file or before it.
+  recursive subroutine session_close_log(this, taken, lost, stat, errmsg)
+    class(perfmon_session), intent(in) :: this
+    integer(int64), intent(out), optional :: taken, lost
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: counts(2)
+    character(:), allocatable :: sentence
+    integer(c_int) :: code, ignored
+
+    counts = 0
+    code = c_sampling_log_close(handle_of(this))
+    sentence = this%message()
+    ignored = c_sampling_counts(handle_of(this), counts(1), counts(2))
+    if (code /= -errno_ebusy) ignored = c_sampling_tear_down(handle_of(this))
+    if (present(taken)) taken = counts(1)
+    if (present(lost)) lost = counts(2)
+    if (c_associated(handle_of(this))) then
+      call finish(code, sentence, stat, errmsg)
+    else
+      call conclude(this, code, stat, errmsg)
+    end if
+  end subroutine
+
+  ! --- the session itself ---
+
   ! How many counters there are; 0 of a session that was not created.
   recursive integer function session_counters(this) result(count)
     class(perfmon_session), intent(in) :: this
 
-    count = max(0, int(c_session_counters(this%handle)))
+    count = max(0, int(c_session_counters(handle_of(this))))
   end function
 
   ! The sentence about the last call, if that failed or went on with less, else ''.
@@ -482,8 +758,8 @@ contains
     integer(c_int) :: length
 
     length = 0
-    if (c_associated(this%handle)) &
-      length = c_session_message(this%handle, buffer, len(buffer, kind=c_size_t))
+    if (c_associated(handle_of(this))) &
+      length = c_session_message(handle_of(this), buffer, len(buffer, kind=c_size_t))
     sentence = buffer(:max(0, min(int(length), len(buffer) - 1)))
   end function
 
@@ -491,8 +767,8 @@ contains
   recursive subroutine session_close(this)
     class(perfmon_session), intent(inout) :: this
 
-    call c_session_close(this%handle)
-    this%handle = c_null_ptr
+    call c_session_close(handle_of(this))
+    call close_slot(this)
   end subroutine
 
   ! --- values ---
@@ -509,7 +785,7 @@ contains
   recursive integer(int64) function value_count(this)
     class(perfmon_value), intent(in) :: this
 
-    if (.not. this%whole()) call fatal("event '" // this%name // "' " // mark(this))
+    if (.not. this%whole()) call fatal(lack(this))
     value_count = this%register
   end function
 
@@ -519,7 +795,7 @@ contains
     class(perfmon_value), intent(in) :: this
 
     if (iand(this%status, perfmon_value_counted + perfmon_value_multiplexed) == 0) &
-      call fatal("event '" // this%name // "' " // mark(this))
+      call fatal(lack(this))
     value_estimate = scaled(this)
   end function
 
@@ -529,6 +805,10 @@ contains
     character(:), allocatable :: text
     character(40) :: number
 
+    if (.not. allocated(this%name)) then
+      text = lack(this)
+      return
+    end if
     if (iand(this%status, perfmon_value_counted + perfmon_value_multiplexed) == 0) then
       text = this%name // ' ' // mark(this)
       return
@@ -546,6 +826,25 @@ contains
     if (mark(this) /= '') text = text // ' (' // mark(this) // ')'
   end function
 
+  ! The estimate as text: a number with its error, or why there is none.
+  pure recursive function estimate_text(this) result(text)
+    class(perfmon_estimate), intent(in) :: this
+    character(:), allocatable :: text
+    character(40) :: number, error
+
+    write (number, '(i0)') nint(this%value, int64)
+    if (iand(this%flags, perfmon_estimate_none) /= 0) then
+      text = this%name // ' was not counted: its set had no turn, or no counter was free'
+    else if (iand(this%flags, perfmon_estimate_exact) /= 0) then
+      text = trim(number) // ' ' // this%name
+    else if (iand(this%flags, perfmon_estimate_unknown) /= 0) then
+      text = '~' // trim(number) // ' ' // this%name // ' (too few turns to know the error)'
+    else
+      write (error, '(i0)') nint(this%error, int64)
+      text = '~' // trim(number) // ' ' // this%name // ' (+- ' // trim(error) // ')'
+    end if
+  end function
+
   ! The value of an event that was on the hardware, all the time or for a part of it.
   pure recursive real(real64) function scaled(this)
     class(perfmon_value), intent(in) :: this
@@ -553,6 +852,15 @@ contains
     scaled = real(this%register, real64)
     if (iand(this%status, perfmon_value_counted) == 0 .and. this%running_ns > 0) &
       scaled = scaled * real(this%enabled_ns, real64) / real(this%running_ns, real64)
+  end function
+
+  ! Why there is no count of a value, as a sentence.
+  pure recursive function lack(this)
+    class(perfmon_value), intent(in) :: this
+    character(:), allocatable :: lack
+
+    lack = 'the value was not read from a session'
+    if (allocated(this%name)) lack = "event '" // this%name // "' " // mark(this)
   end function
 
   ! Why a value is not whole, or ''.
@@ -581,6 +889,46 @@ contains
 
   ! --- what the procedures above share ---
 
+  ! The session of THIS, or NULL if it is not created, or was closed by this object or a copy.
+  recursive type(c_ptr) function handle_of(this) result(handle)
+    class(perfmon_session), intent(in) :: this
+
+    handle = c_null_ptr
+    if (.not. associated(this%slot)) return
+    if (this%slot%serial == this%serial) handle = this%slot%handle
+  end function
+
+  ! Gives HANDLE a slot. Another thread that has the lock is not waited for: it may be gone, in a child
+  ! after fork(2).
+  recursive subroutine open_slot(this, handle)
+    class(perfmon_session), intent(inout) :: this
+    type(c_ptr), intent(in) :: handle
+    integer(c_int) :: ignored
+
+    nullify (this%slot)
+    if (c_try_lock(free_lock) == 0) then
+      this%slot => free_slots
+      if (associated(free_slots)) free_slots => free_slots%next
+      ignored = c_unlock(free_lock)
+    end if
+    if (.not. associated(this%slot)) allocate (this%slot)
+    this%slot%handle = handle
+    this%serial = this%slot%serial
+  end subroutine
+
+  recursive subroutine close_slot(this)
+    class(perfmon_session), intent(inout) :: this
+    integer(c_int) :: ignored
+
+    if (.not. c_associated(handle_of(this))) return
+    this%slot%handle = c_null_ptr
+    this%slot%serial = this%slot%serial + 1
+    if (c_try_lock(free_lock) /= 0) return
+    this%slot%next => free_slots
+    free_slots => this%slot
+    ignored = c_unlock(free_lock)
+  end subroutine
+
   recursive subroutine attach(this, kind, id, refused, stat, errmsg)
     type(perfmon_session), intent(in) :: this
     integer(c_int32_t), intent(in) :: kind
@@ -589,10 +937,27 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: code
 
-    code = c_session_attach(this%handle, kind, int(id, c_int32_t))
+    code = c_session_attach(handle_of(this), kind, int(id, c_int32_t))
     if (present(refused)) refused = max(0, int(code))
     call conclude(this, code, stat, errmsg)
   end subroutine
+
+  ! Returns whether ID can be the number of a set, else ends the call with an error.
+  recursive logical function is_set(id, stat, errmsg)
+    integer, intent(in) :: id
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    is_set = id >= 0 .and. id <= 65535
+    if (.not. is_set) call finish(-errno_einval, 'an event set has a number from 0 to 65535', stat, errmsg)
+  end function
+
+  ! ID as C's uint16_t has its bits.
+  pure recursive integer(c_int16_t) function as_uint16(id)
+    integer, intent(in) :: id
+
+    as_uint16 = int(merge(id - 65536, id, id > 32767), c_int16_t)
+  end function
 
   ! Ends a call on a session with the session's own sentence.
   recursive subroutine conclude(this, code, stat, errmsg)
@@ -601,7 +966,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
 
-    if (c_associated(this%handle)) then
+    if (c_associated(handle_of(this))) then
       call finish(code, this%message(), stat, errmsg)
     else
       call finish(-errno_einval, 'the session is not created, or closed: call create first', stat, errmsg)

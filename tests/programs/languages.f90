@@ -17,12 +17,18 @@ program languages
     call closed_session()
   case ('count')
     call not_counted()
+  case ('unread')
+    call not_read()
+  case ('copy')
+    call closed_copy()
   case ('')
     call perfmon_region_configure('output', 'none')
     call perfmon_region_configure('events', 'none')
     call regions()
     call teams()
     call sessions()
+    call sets()
+    call samples()
     print '(a, i0)', '1..', number
   end select
 
@@ -108,10 +114,12 @@ contains
     call check(seen == threads, 'threads adopt the path of another')
     call perfmon_region_leave(stat=stat, errmsg=message)
     call check(stat == 2, 'a leave without an adoption sets stat: ' // trim(message))
+    call perfmon_region_adopt(transfer(huge(0_int64) - 5, here), stat=stat, errmsg=message)
+    call check(stat == 116 .and. index(message, 'or of none') > 0, 'a token that is none says so: ' // trim(message))
   end subroutine
 
   subroutine sessions()
-    type(perfmon_session) :: session
+    type(perfmon_session) :: session, copy, other
     type(perfmon_value), allocatable :: values(:)
     character(200) :: message
     integer, allocatable :: memory(:)
@@ -140,9 +148,17 @@ contains
     call check(stat == 0 .and. message == 'unchanged', 'success leaves errmsg as it is')
     call session%add_events('page-fautls', stat=stat, errmsg=message)
     call check(stat == 22 .and. index(message, "'page-fautls'") > 0, 'an unknown event is quoted: ' // trim(message))
+    copy = session
     call session%close()
     call session%start(stat=stat, errmsg=message)
     call check(stat == 22 .and. index(message, 'create') > 0, 'a closed session says so: ' // trim(message))
+    call copy%start(stat=stat, errmsg=message)
+    call check(stat == 22 .and. copy%counters() == 0, 'so does its copy: ' // trim(message))
+    call other%create('page-faults')
+    call copy%start(stat=stat)
+    call copy%close()
+    call check(stat == 22 .and. other%counters() == 1, 'also when another session has been created')
+    call other%close()
     call session%create('page-faults', cpus=.true.)
     call session%attach(stat=stat)
     call check(stat == 22, 'a session of CPUs attaches to no thread')
@@ -161,6 +177,107 @@ contains
     call session%attach_thread(2147483647, stat=stat, errmsg=message)
     call check(stat == 3, 'there is no such thread: ' // trim(message))
     call session%close()
+  end subroutine
+
+  ! Event sets that the program switches, and one that time ends.
+  subroutine sets()
+    type(perfmon_session) :: session
+    type(perfmon_value), allocatable :: values(:)
+    type(perfmon_estimate), allocatable :: estimates(:)
+    character(200) :: message
+    integer :: stat, effective
+
+    call session%create('page-faults:u;task-clock')
+    call session%make_set(40000)
+    call session%add_to_set(40000, 'page-faults:u  ')
+    call session%attach()
+    call session%start_set(40000)
+    call touch()
+    call session%stop()
+    call session%read(values)
+    call check(values(3)%register > 10 .and. values(1)%register == 0, 'the set counts that was started')
+    call session%start_set(1)
+    call touch()
+    call session%stop()
+    call session%estimates(estimates)
+    call check(size(estimates) == 3 .and. estimates(3)%name == 'page-faults:u' .and. estimates(3)%value > 10 &
+      .and. estimates(3)%coverage < 1 .and. estimates(3)%flags == perfmon_estimate_unknown, &
+      'an estimate: ' // estimates(3)%text())
+    call check(estimates(1)%flags == perfmon_estimate_none, 'a set without a turn: ' // estimates(1)%text())
+    call session%start_set(9, stat=stat, errmsg=message)
+    call check(stat == 22 .and. index(message, 'event set 9') > 0, 'no such set: ' // trim(message))
+    call session%make_set(70000, stat=stat, errmsg=message)
+    call check(stat == 22 .and. index(message, '65535') > 0, 'no such number of a set: ' // trim(message))
+    call session%make_set(3, stat=stat, errmsg=message)
+    call check(stat == 16, 'sets are made before attaching: ' // trim(message))
+    call session%close()
+    call session%create('page-faults:u')
+    call session%make_set(1, timeout_us=20001, effective_us=effective)
+    call check(effective >= 20001 .and. effective < 100000, 'the effective time-out')
+    call session%make_set(2, timeout_us=0, stat=stat, errmsg=message)
+    call check(stat == 22, 'a turn takes some time: ' // trim(message))
+    call session%attach()
+    call session%start()
+    call touch()
+    call session%stop()
+    call session%close()
+    call session%create('page-faults:u')
+    call session%attach()
+    call session%start()
+    call touch()
+    call session%stop()
+    call session%estimates(estimates)
+    call check(estimates(1)%flags == perfmon_estimate_exact .and. estimates(1)%value > 10, &
+      'what was on all the time has no error: ' // estimates(1)%text())
+    call session%close()
+    call session%estimates(estimates, stat=stat, errmsg=message)
+    call check(stat == 22 .and. size(estimates) == 0, 'a closed session has none: ' // trim(message))
+  end subroutine
+
+  ! Samples in a file.
+  subroutine samples()
+    type(perfmon_session) :: session
+    character(200) :: message
+    character(8) :: magic
+    integer :: stat, unit
+    integer(int64) :: taken, lost
+
+    call session%create('task-clock,page-faults:u')
+    call session%log('samples.data', stat=stat, errmsg=message)
+    call check(stat == 22 .and. index(message, 'sample_every') > 0, 'no counter leaves samples: ' // trim(message))
+    call session%sample_every(3, 1, stat=stat, errmsg=message)
+    call check(stat == 22 .and. index(message, 'the session has 2') > 0, 'no such counter: ' // trim(message))
+    call session%sample_every(2, 0, stat=stat, errmsg=message)
+    call check(stat == 22 .and. index(message, 'period') > 0, 'no such period: ' // trim(message))
+    call session%sample_every(2, 1)
+    call session%log('no such folder/samples.data', stat=stat, errmsg=message)
+    call check(stat == 2 .and. index(message, 'no such folder') > 0, 'no such folder: ' // trim(message))
+    call session%log('samples.data  ', call_chains=.true.)
+    call session%log('more.data', stat=stat, errmsg=message)
+    call check(stat == 17 .and. index(message, 'close_log') > 0, 'one log at a time: ' // trim(message))
+    call session%attach()
+    call session%start()
+    call touch()
+    call session%close_log(stat=stat, errmsg=message)
+    call check(stat == 16, 'a log is closed after a stop: ' // trim(message))
+    call session%stop()
+    call session%close_log(taken, lost)
+    call check(taken > 10 .and. lost == 0, 'each fault leaves a sample')
+    open (newunit=unit, file='samples.data', access='stream', form='unformatted', status='old')
+    read (unit) magic
+    close (unit)
+    call check(magic == 'PERFILE2', 'the file is one of perf')
+    call session%close()
+    call session%close_log(stat=stat, errmsg=message)
+    call check(stat == 22 .and. index(message, 'closed') > 0, 'a closed session has no log: ' // trim(message))
+  end subroutine
+
+  ! Faults in memory that is new.
+  subroutine touch()
+    integer, allocatable, volatile :: memory(:)
+
+    allocate (memory(10000000))
+    memory = 1
   end subroutine
 
   subroutine unknown_event()
@@ -183,5 +300,20 @@ contains
     call session%attach()
     call session%read(values)
     print *, values(1)%count()
+  end subroutine
+
+  subroutine not_read()
+    type(perfmon_value) :: value
+
+    print *, value%count()
+  end subroutine
+
+  subroutine closed_copy()
+    type(perfmon_session) :: session, copy
+
+    call session%create('page-faults')
+    copy = session
+    call session%close()
+    call copy%attach()
   end subroutine
 end program

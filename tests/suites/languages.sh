@@ -210,8 +210,51 @@ stops() { # MISTAKE SENTENCE
 }
 try "Fortran: an unknown event stops with a sentence" stops event "unknown event 'page-fautls'"
 try "Fortran: a closed session stops with a sentence" stops closed "the session is not created, or closed"
+try "Fortran: a copy of a closed session, too" stops copy "the session is not created, or closed"
 try "Fortran: a value that was not counted stops with a sentence" stops count \
 	"event 'page-faults' was not counted: the session was not started"
+try "Fortran: a value that was not read, too" stops unread "the value was not read from a session"
+# What the compiler refuses.
+refuses() { # WORD STATEMENT
+	printf '%s\n' 'subroutine wrong(session, tid)' 'use perfmon' 'type(perfmon_session) :: session' \
+		'integer(8) :: tid' "$2" 'end subroutine' >"$here/wrong.f90"
+	if (cd "$here" && gfortran -c wrong.f90) 2>"$here/refusal"; then return 1; fi
+	grep -F "$1" "$here/refusal"
+}
+try "Fortran: the compiler refuses a name that is a number" refuses "passed INTEGER(4) to CHARACTER" \
+	'call perfmon_region_begin(5)'
+try "Fortran: the compiler refuses a number of another kind" refuses "passed INTEGER(8) to INTEGER(4)" \
+	'call session%attach_thread(tid)'
+try "Fortran: the compiler refuses what is inside of a session" refuses "PRIVATE" 'session%serial = 5'
+# What the report says of regions.
+cat >"$here/lost.f90" <<'END'
+program lost
+  use perfmon
+  call perfmon_region_begin('solve')
+  call perfmon_region_end('slove')
+  call perfmon_region_end('solve')
+  call perfmon_region_end('solve')
+  call perfmon_region_begin('   ')
+  call perfmon_region_end('')
+  call perfmon_region_begin('open')
+end program
+END
+lost() {
+	fortran gfortran "$module" lost.f90 -o lost "${libs[@]}" && rm -f "$here/lost.txt" &&
+		PERFMON_EVENTS=none PERFMON_OUTPUT=lost.txt status 0 ./lost &&
+		says lost.txt "'slove' (did you mean 'solve'?), inside solve" &&
+		says lost.txt "'solve', outside of all regions" &&
+		says lost.txt "lost: 1 visit without an END: 'open'" && grep -E '^"" +1 ' "$here/lost.txt"
+}
+try "Fortran: the report has what does not match, and the empty name" lost
+perf_reads() { # what the tests have left
+	perf script -i "$here/samples.data" >"$here/samples" 2>&1 && [ "$(grep -c page-faults "$here/samples")" -gt 10 ]
+}
+if command -v perf >/dev/null; then
+	try "Fortran: perf reads the samples" perf_reads
+else
+	skip "Fortran: perf reads the samples" "perf is missing"
+fi
 
 plate() {
 	make -C "$here/examples" plate && OMP_NUM_THREADS=2 reported examples/plate &&
