@@ -10,6 +10,7 @@ dist_man_MANS += man/perfmon_event.3 man/perfmon_region.3
 dist_man_MANS += man/perfmon_reader.3 man/perfmon_recovery.3 man/perfmon_control.3
 dist_man_MANS += man/perfmon_cpuwide.3 man/perfmon_overlap.3 man/perfmon_quantity.3 man/perfmon_task.3 man/perfmon_team.3
 dist_man_MANS += man/perfmon_format.3 man/perfmon_log.3 man/perfmon_sample.3
+dist_man_MANS += man/perfmon.hpp.3 man/perfmon.f90.3
 dist_man_MANS += man/pfm_create_context.3 man/pfm_create_session.3
 if HAVE_COMMAND
 dist_man_MANS += man/perfmon.1 man/perfmon-diff.1 man/perfmon-export.1 \

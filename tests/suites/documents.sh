@@ -111,13 +111,26 @@ mkdir -p "$PM_SUITE_DIR/man" "$here/man"
 rm -f "$PM_SUITE_DIR"/man/*
 read -ra flags < <(pkg-config --cflags --libs perfmon)
 compiles_and_ends() { # PROGRAM
-	local status=0
-	gcc -Wall -Wextra -Werror "$1" -o "${1%.c}" "${flags[@]}" || return
-	(cd "$here/man" && timeout 60 "${1%.c}") || status=$?
+	local status=0 compiler=(gcc)
+	case $1 in
+	*.cc) compiler=(g++ -std=c++11 -pthread) ;;
+	*.f90) compiler=(gfortran -std=f2008 "-J$PM_SUITE_DIR/man" "$prefix/include/perfmon/perfmon.f90") ;;
+	esac
+	"${compiler[@]}" -Wall -Wextra -Werror "$1" -o "${1%.*}" "${flags[@]}" || return
+	(cd "$here/man" && timeout 60 "${1%.*}") || status=$?
 	[ "$status" -le 1 ]
 }
 for page in man/*.3; do
-	program=$PM_SUITE_DIR/man/$(basename "$page" .3).c
+	case $page in
+	*.hpp.3) program=cc ;;
+	*.f90.3) program=f90 ;;
+	*) program=c ;;
+	esac
+	if [ "$program" = f90 ] && ! command -v gfortran >/dev/null; then
+		skip "$page: its example" "gfortran is missing"
+		continue
+	fi
+	program=$PM_SUITE_DIR/man/$(basename "$page" .3).$program
 	awk '/^\.SH/ { inside = $2 == "EXAMPLES" }
 		/^\.EE/ { code = 0 }
 		inside && code { gsub(/\\&/, ""); gsub(/\\-/, "-"); gsub(/\\e/, "\\"); print }

@@ -266,6 +266,50 @@ without_page() {
 		while read -r name; do page "perfmon-$name" 1 || echo "perfmon-$name"; done
 }
 try "every function and every subcommand has a manual page" nothing without_page
+# What the headers of C++ declare for programs: classes, functions, members, macros; and the module's names.
+cxx_names() {
+	awk '
+		/^namespace detail/ { inner = 1 }
+		/^} \/\/ namespace detail/ || /^}$/ && inner == 2 { inner = 0 }
+		inner && /^class [a-z]+;$/ { inner = 2 } # a declaration alone, without a comment behind it
+		inner { next }
+		/^#define PERFMON_[A-Z_]*[A-Z]\(/ { split($2, macro, "("); print macro[1] }
+		/^class [a-zA-Z_ ]*/ { print "perfmon::" ($2 ~ /^PERFMON_/ ? $3 : $2) }
+		/^      public:/ { public = 1 }
+		/^      private:/ || /^};/ { public = 0 }
+		# A member, or a function: the word before the first parenthesis.
+		(public && /^\t[a-zA-Z]/ || /^(inline |counts |\[\[)/) && match($0, /[a-z_]+\(/) {
+			name = substr($0, RSTART, RLENGTH - 1)
+			if (name !~ /^(template|operator|decltype|static_assert)$/ && !/friend|= delete/)
+				print (public ? "" : "perfmon::") name
+		}' "$prefix"/include/perfmon/*.hpp | sort -u
+}
+fortran_names() {
+	awk '
+		/public ::/ { more = 1 }
+		more { line = $0; sub(/.*public ::/, "", line); gsub(/[,&]|= *[0-9]+/, " ", line); print line; more = /&$/ }
+		/^    procedure ::/ { print $3 }' "$prefix/include/perfmon/perfmon.f90" | tr ' ' '\n' | grep . | sort -u
+}
+not_in_page() { # PAGE NAMES...: names that the page does not have
+	local name
+	sed 's/\\-/-/g; s/\\f[A-Z]//g' "$man/man3/$1" >"$work/page.text"
+	for name in "${@:2}"; do
+		grep -qwF -- "$name" "$work/page.text" || echo "$name is not in $1"
+	done
+}
+without_page_cxx() {
+	mapfile -t names < <(cxx_names)
+	[ "${#names[@]}" -gt 50 ] && not_in_page perfmon.hpp.3 "${names[@]}" &&
+		for name in "${names[@]}"; do
+			[[ $name != *::* ]] || page "$name" 3 || echo "$name has no page"
+		done
+}
+without_page_fortran() {
+	mapfile -t names < <(fortran_names)
+	[ "${#names[@]}" -gt 40 ] && not_in_page perfmon.f90.3 "${names[@]}"
+}
+try "every name of the C++ interface is in its manual page" nothing without_page_cxx
+try "every name of the Fortran module is in its manual page" nothing without_page_fortran
 if ! command -v man >/dev/null; then
 	skip "man(1) shows it" "man is missing"
 else
