@@ -61,6 +61,44 @@ Test(overlap, visits_cross)
 	sums_free(&sums);
 }
 
+/* Row: FO-03: a visit is below the path where it began, also if the path where it ends has had one of
+ * the same name. */
+Test(overlap, ends_in_another_path_of_its_thread)
+{
+	struct perfmon_overlap here = {0}, below = {0};
+	struct sums sums;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	cr_expect_eq(perfmon_overlap_begin(&here, "crossing"), 0);
+	PERFMON_REGION_BEGIN("main");
+	cr_expect_eq(perfmon_overlap_end(&here), 0);
+	cr_expect_eq(perfmon_overlap_begin(&here, "crossing"), 0);
+	cr_expect_eq(perfmon_overlap_begin(&below, "crossing"), 0);
+	cr_expect_eq(perfmon_overlap_end(&below), 0);
+	PERFMON_REGION_BEGIN("inner");
+	cr_expect_eq(perfmon_overlap_begin(&below, "crossing"), 0);
+	PERFMON_REGION_END("inner");
+	cr_expect_eq(perfmon_overlap_end(&below), 0);
+	PERFMON_REGION_END("main");
+	cr_expect_eq(perfmon_overlap_end(&here), 0);
+	sums_take(&sums);
+	for (int i = 0; i < 3; i++) {
+		static const char *const paths[] = {"crossing (overlapping)",
+						    "main/crossing (overlapping)",
+						    "main/inner/crossing (overlapping)"};
+		static const uint64_t visits[] = {1, 2, 1};
+		uint32_t node = node_at(&sums, paths[i]);
+
+		cr_assert_neq(node, 0, "%s", paths[i]);
+		cr_expect_eq(pm_path_visits(&sums.tree, node)->entered, visits[i], "%s",
+			     paths[i]);
+		cr_expect_eq(pm_path_visits(&sums.tree, node)->ended, visits[i], "%s",
+			     paths[i]);
+	}
+	cr_expect(!pm_path_is_team(&sums.tree, node_at(&sums, "main")));
+	sums_free(&sums);
+}
+
 static struct perfmon_overlap message;
 
 static void *receive(void *argument)

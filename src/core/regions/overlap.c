@@ -25,14 +25,15 @@
 
 /* What the object has, while its visit is open. */
 struct begun {
-	uint64_t state; /* NOTHING, or 0: no visit is open */
+	uint32_t state; /* NOTHING, or 0: no visit is open */
+	uint32_t known;
 	uint64_t token;
-	uint64_t key;	 /* of the node below its path */
-	uint64_t thread; /* identity() */
+	uint64_t path_key; /* of the thread that began it */
+	uint64_t key;	   /* of the node below its path */
+	uint64_t thread;   /* identity() */
 	uint64_t generation;
 	uint64_t ticks;
 	uint64_t lost_ns; /* of all counters */
-	uint64_t known;
 	uint64_t value[PERFMON_PROFILE_COUNTERS_MAX];
 };
 _Static_assert(sizeof(struct begun) <= sizeof(struct perfmon_overlap), "it has room");
@@ -118,6 +119,7 @@ static int begin(struct pm_thread_block *block, struct pm_frame *top, struct beg
 	if (!node)
 		return frame->path_key == PM_PATH_KEY_BARREN ? -EOVERFLOW : -ENOMEM;
 	PM_ADD_64(node->entered, 1);
+	begun->path_key = frame->path_key;
 	begun->thread = identity(block);
 	begun->generation = PM_EPOCH_GENERATION(block->epoch);
 	begun->ticks = read_all(block, top, &whole);
@@ -203,8 +205,7 @@ static int end(struct pm_thread_block *block, struct pm_frame *top,
 	int err = 0;
 
 	/* The thread that began it may be where it was. */
-	if (begun->thread != identity(block) ||
-	    !pm_thread_path(block, found.path_key + begun->key))
+	if (begun->thread != identity(block) || begun->path_key != found.path_key)
 		err = pm_adopt_find(block, top, &token, &found);
 	if (err)
 		return err;
