@@ -5,9 +5,11 @@
  * it, and calls what it has of the names below, in the thread of the program that calls Kokkos.
  *
  * Kernels, fences and copies nest. Their ends carry a number that the tool has given them. Pushed
- * regions end without a name: the thread keeps which are open. Sections may overlap: where something
- * ends that has a section open inside of it, the section ends, too, and the report counts it as lost.
+ * regions end without a name: the thread keeps which are open. Sections may overlap each other and all
+ * else, and end on another thread. So they are overlapping visits (perfmon/overlap.h), which contain
+ * nothing.
  */
+#include <perfmon/overlap.h>
 #include <perfmon/quantity.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,17 +32,12 @@ HOOK begin_function kokkosp_begin_parallel_for, kokkosp_begin_parallel_reduce,
 HOOK end_function kokkosp_end_parallel_for, kokkosp_end_parallel_reduce,
 	kokkosp_end_parallel_scan, kokkosp_end_fence;
 
-/* A region that could not be made is NULL, whose visit the report counts as lost. */
+/* A region that could not be made is NULL. The report counts its visit as lost, and what is inside of
+ * it, until its end. */
 static void begin(struct perfmon_region *region, uint64_t *id)
 {
 	*id = (uint64_t)(uintptr_t)region;
 	perfmon_region_begin(region);
-}
-
-static void end(struct perfmon_region *region)
-{
-	if (region)
-		perfmon_region_end(region);
 }
 
 #define DEFINE(what)                                                                     \
@@ -52,7 +49,7 @@ static void end(struct perfmon_region *region)
 	}                                                                                \
 	void kokkosp_end_parallel_##what(uint64_t id)                                    \
 	{                                                                                \
-		end((struct perfmon_region *)(uintptr_t)id);                             \
+		perfmon_region_end((struct perfmon_region *)(uintptr_t)id);              \
 	}
 DEFINE(for)
 DEFINE(reduce)
@@ -72,7 +69,7 @@ void kokkosp_begin_fence(const char *label, uint32_t device, uint64_t *id)
 
 void kokkosp_end_fence(uint64_t id)
 {
-	end((struct perfmon_region *)(uintptr_t)id);
+	perfmon_region_end((struct perfmon_region *)(uintptr_t)id);
 }
 
 /* --- what nests without a number: pushed regions and copies ---------------------------- */
@@ -96,10 +93,14 @@ static void push(struct open *open, struct perfmon_region *region)
 	open->depth++;
 }
 
-static void pop(struct open *open)
+/* CALL is the name under which the report counts an end of nothing as lost. */
+static void pop(struct open *open, const char *call)
 {
-	if (open->depth && --open->depth < OPEN_MAX)
-		end(open->regions[open->depth]);
+	if (!open->depth)
+		perfmon_region_end_name(call);
+	else
+		perfmon_region_end(--open->depth < OPEN_MAX ? open->regions[open->depth]
+							    : NULL);
 }
 
 HOOK void kokkosp_push_profile_region(const char *name);
@@ -112,7 +113,7 @@ void kokkosp_push_profile_region(const char *name)
 
 void kokkosp_pop_profile_region(void)
 {
-	pop(&pushed);
+	pop(&pushed, "popRegion()");
 }
 
 /* Where memory is. Kokkos passes it by value. */
@@ -143,56 +144,123 @@ void kokkosp_begin_deep_copy(struct space to_space, const char *to,
 
 void kokkosp_end_deep_copy(void)
 {
-	pop(&copies);
+	pop(&copies, "end of deep_copy()");
 }
 
 /* --- sections ------------------------------------------------------------------------- */
 
 #define SECTIONS_MAX 65536u
 
+struct section {
+	struct perfmon_overlap visit;
+	uint32_t calls; /* that are in it now: more than one only by a mistake */
+	char name[];
+};
+
 /*
  * table | written by | order
- * the region of a section: create, once | released; start and stop acquire
+ * a section: create, where there is none, and destroy | released; start and stop acquire
+ * the number to try first: create and destroy | relaxed: any number will do
  */
-static struct perfmon_region *sections[SECTIONS_MAX];
-static uint32_t section_count;
+static struct section *sections[SECTIONS_MAX];
+static uint32_t section_next;
 
 HOOK void kokkosp_create_profile_section(const char *name, uint32_t *section);
 HOOK void kokkosp_start_profile_section(uint32_t section);
 HOOK void kokkosp_stop_profile_section(uint32_t section);
 HOOK void kokkosp_destroy_profile_section(uint32_t section);
 
-void kokkosp_create_profile_section(const char *name, uint32_t *section)
+/* Returns a number that SECTION has from now on, or SECTIONS_MAX if all are taken. */
+static uint32_t number_for(struct section *section)
 {
-	*section = __atomic_fetch_add(&section_count, 1, __ATOMIC_RELAXED);
-	if (*section < SECTIONS_MAX)
+	uint32_t first = __atomic_load_n(&section_next, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < SECTIONS_MAX; i++) {
+		uint32_t number = (first + i) % SECTIONS_MAX;
+		struct section *none = NULL;
+
 		/* Pairs with section_of(). */
-		__atomic_store_n(&sections[*section], region_of(name, NULL),
-				 __ATOMIC_RELEASE);
+		if (!__atomic_compare_exchange_n(&sections[number], &none, section, false,
+						 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			continue;
+		__atomic_store_n(&section_next, number + 1, __ATOMIC_RELAXED);
+		return number;
+	}
+	return SECTIONS_MAX;
 }
 
-/* Returns NULL for too many sections: the report counts their visits as lost. */
-static struct perfmon_region *section_of(uint32_t section)
+void kokkosp_create_profile_section(const char *name, uint32_t *section)
+{
+	size_t size = strlen(name) + 1;
+	struct section *made = calloc(1, sizeof(*made) + size);
+
+	*section = SECTIONS_MAX;
+	if (!made)
+		return;
+	memcpy(made->name, name, size);
+	*section = number_for(made);
+	if (*section == SECTIONS_MAX)
+		free(made);
+}
+
+/* Returns NULL for a number that no section has: too many, or one that was destroyed. */
+static struct section *section_of(uint32_t section)
 {
 	return section < SECTIONS_MAX
 		       ? __atomic_load_n(&sections[section], __ATOMIC_ACQUIRE)
 		       : NULL;
 }
 
-void kokkosp_start_profile_section(uint32_t section)
+/* Returns the section for this thread alone. What cannot be counted is counted as lost. */
+static struct section *section_enter(uint32_t number)
 {
-	perfmon_region_begin(section_of(section));
+	struct section *section = section_of(number);
+
+	/* Pairs with section_leave(). */
+	if (section && !__atomic_fetch_add(&section->calls, 1, __ATOMIC_ACQUIRE))
+		return section;
+	if (section)
+		__atomic_fetch_sub(&section->calls, 1, __ATOMIC_RELAXED);
+	perfmon_region_begin(NULL);
+	perfmon_region_end(NULL);
+	return NULL;
 }
 
-void kokkosp_stop_profile_section(uint32_t section)
+static void section_leave(struct section *section)
 {
-	end(section_of(section));
+	__atomic_fetch_sub(&section->calls, 1, __ATOMIC_RELEASE);
 }
 
-/* Its number is not used again. */
-void kokkosp_destroy_profile_section(uint32_t section)
+void kokkosp_start_profile_section(uint32_t number)
 {
-	(void)section;
+	struct section *section = section_enter(number);
+
+	if (!section)
+		return;
+	perfmon_overlap_begin(&section->visit, section->name);
+	section_leave(section);
+}
+
+void kokkosp_stop_profile_section(uint32_t number)
+{
+	struct section *section = section_enter(number);
+
+	if (!section)
+		return;
+	perfmon_overlap_end(&section->visit);
+	section_leave(section);
+}
+
+/* Kokkos destroys a section after its last call on it. The report shows a visit that is still open. */
+void kokkosp_destroy_profile_section(uint32_t number)
+{
+	struct section *section = section_of(number);
+
+	if (!section)
+		return;
+	__atomic_store_n(&sections[number], NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&section_next, number, __ATOMIC_RELAXED);
+	free(section);
 }
 
 /* --- the tool ------------------------------------------------------------------------- */
