@@ -98,7 +98,7 @@ dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh tests/test_export_
 	tests/test_passes.sh tests/test_truth_command.sh
 TESTS += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
 	tests/test_passes.sh tests/test_truth_command.sh
-check_PROGRAMS += tests/programs/diff_work tests/programs/passes_work tests/programs/diff_phases tests/programs/odd_names \
+check_PROGRAMS += tests/programs/diff_work tests/programs/export_work tests/programs/passes_work tests/programs/diff_phases tests/programs/odd_names \
 	tests/programs/profile_hostile tests/programs/trace_check
 else
 EXTRA_DIST += tests/test_diff.sh tests/test_export.sh tests/test_export_readers.sh tests/test_hostile.sh \
@@ -128,6 +128,8 @@ tests_programs_passes_work_LDADD = libperfmon.la
 
 tests_programs_diff_work_SOURCES = tests/programs/diff_work.c
 tests_programs_diff_work_LDADD = libperfmon.la
+tests_programs_export_work_SOURCES = tests/programs/export_work.c
+tests_programs_export_work_LDADD = libperfmon.la
 tests_programs_diff_phases_SOURCES = tests/programs/diff_phases.c
 tests_programs_diff_phases_LDADD = libperfmon.la
 if HAVE_COMMAND

@@ -23,6 +23,10 @@ done
 ./tests/programs/profile_exact "$here/exact" 1000
 ./tests/programs/profile_exact "$here/refused" 1000 refused
 ./tests/programs/profile_marks "$here"
+# Steps and overlapping visits; and counts of another run, which has a path that the first has not.
+PERFMON_EVENTS=none PERFMON_STEPS=step PERFMON_PROFILE=$here/steps ./tests/programs/export_work timed
+PERFMON_EVENTS=page-faults PERFMON_PROFILE=$here/counts ./tests/programs/export_work counted
+"$perfmon" report "$here/steps" --counts "$here/counts" -P "$here/joined" -o /dev/null
 
 to() { # FORMAT ARGUMENT...: leaves it in the file "out"
 	"$perfmon" export -f "$@" >"$here/out" 2>"$here/err"
@@ -41,6 +45,30 @@ for format in callgrind json-split pprof; do
 	try "$format: profiles of other events are not joined" \
 		refuses 1 "its events are not those of '$here/work'" -f $format "$here/work" "$here/odd"
 done
+
+# What a format does not have is said.
+tells() { # COUNT TEXT FORMAT ARGUMENT...
+	want=$1
+	text=$2
+	shift 2
+	to "$@" && [ "$(grep -cF -- "$text" "$here/err")" -eq "$want" ] || {
+		cat "$here/err"
+		return 1
+	}
+}
+for format in callgrind chrome folded json-split pprof; do
+	try "$format: steps are left out" tells 1 "'$here/steps': the steps of 1 path are left out" $format "$here/steps"
+	try "$format: of a profile without steps nothing is" tells 0 "left out" $format "$here/work"
+done
+for format in callgrind folded pprof; do
+	try "$format: overlapping visits are left out" \
+		tells 1 "'$here/steps': the times and counts of 1 path of overlapping visits are left out" $format "$here/steps"
+done
+for format in chrome "folded -T" "pprof -T"; do
+	# shellcheck disable=SC2086 # words
+	try "$format: threads have no counts of other runs" tells 1 "the counts of other runs are left out" $format "$here/joined"
+done
+try "json-split: all but steps is there" tells 1 "left out" json-split "$here/steps"
 
 # Exclusive times of paths, as folded stacks have them.
 folded() { # PROFILE: leaves "want", lines "PATH NANOSECONDS" in order
@@ -116,6 +144,20 @@ if python3 -c 'import gzip, json' 2>/dev/null; then
 		is_read split json-split "$here/work" "$here/again" && [ "$(grep -c '^all;same|[01]|21|' "$here/read")" -eq 2 ]
 	}
 	try "json-split: or for each profile" places_split
+	joined_pprof() {
+		is_read pprof pprof "$here/joined" && line "types|time/nanoseconds|page-faults/count|visits/count" &&
+			grep -q '^solve;counted|0|[0-9]*|0|.*not counted=time' "$here/read" &&
+			grep -q '^solve;counted|.*not counted=visits' "$here/read" && grep -q '^solve;timed|[1-9].*|not counted=page-faults' "$here/read" &&
+			grep -q '^comment|page-faults is of another run, ' "$here/read" && grep -q '^solve;section (overlapping)|0|0|1' "$here/read"
+	}
+	try "pprof: counts of another run are labelled" joined_pprof
+	joined_split() {
+		is_read split json-split "$here/joined" && grep -q '^solve;counted|NaN|NaN|NaN|[0-9]' "$here/read" &&
+			grep -q '^solve;timed|1|[0-9.e-]*|[0-9.e-]*|NaN|NaN$' "$here/read" &&
+			grep -q '"notes":.*page-faults is of another run, ' "$here/out" &&
+			awk -F'|' '/^solve;section/ { exit !($3 == 0 && $4 > 0) }' "$here/read"
+	}
+	try "json-split: what another run has alone has no visits and times" joined_split
 else
 	skip "pprof and json-split" "there is no python3 to read them with"
 fi
@@ -166,6 +208,13 @@ if command -v callgrind_annotate >/dev/null; then
 		to callgrind "$here/work" "$here/work" && annotate --inclusive=yes --tree=calling && grep -qF '> same (42x)' "$here/read"
 	}
 	try "callgrind: profiles are summed" joined
+	crossing() {
+		to callgrind "$here/steps" && annotate --inclusive=yes --threshold=100 &&
+			[ "$(sed -n 's/^ *\([0-9,]*\) (100.0%).*PROGRAM TOTALS/\1/p' "$here/read")" = "$(sed -n 's/^ *\([0-9,]*\) (100.0%).*:solve$/\1/p' "$here/read")" ]
+	}
+	try "callgrind: overlapping visits are in no sum" crossing
+	noted() { to callgrind "$here/joined" && annotate && grep -q '^# Note: page-faults is of another run, ' "$here/out"; }
+	try "callgrind: comments have the notes" noted
 	marked() { to callgrind "$here/0" && annotate && grep -q '^# Some values have marks in reports: ' "$here/out"; }
 	try "callgrind: a comment has the marks" marked
 else

@@ -97,6 +97,16 @@ static void put_path(struct pm_out *out, struct export_entry *entry,
 	pm_out_text(out, "\n");
 }
 
+/* Readers add what a call has to the caller's values, in which overlapping visits are not. */
+static uint64_t value_of(struct export_profile *profile,
+			 const struct pm_report_tree *tree, uint32_t n,
+			 const struct export_weight *weight, bool exclusive)
+{
+	return pm_path_is_overlapping(tree, n)
+		       ? 0
+		       : export_whole(profile, tree, n, weight, exclusive);
+}
+
 static void put_values(struct pm_out *out, struct export_profile *profile,
 		       const struct pm_report_tree *tree, uint32_t n, uint64_t *totals)
 {
@@ -104,7 +114,7 @@ static void put_values(struct pm_out *out, struct export_profile *profile,
 
 	pm_out_text(out, "0");
 	for (uint32_t c = 0; export_column(tree->model, c, &weight); c++) {
-		uint64_t value = export_whole(profile, tree, n, &weight, totals != NULL);
+		uint64_t value = value_of(profile, tree, n, &weight, totals != NULL);
 
 		pm_out_format(out, " %" PRIu64, value);
 		if (totals)
@@ -189,6 +199,11 @@ int export_callgrind_end(struct pm_out *out, struct export_job *job)
 	if (*marks.text) {
 		pm_out_text(out, "# Some values have marks in reports: ");
 		export_plain(out, marks.text);
+		pm_out_text(out, "\n");
+	}
+	for (uint32_t i = 0; i < job->notes.count; i++) {
+		pm_out_text(out, "# Note: ");
+		export_plain(out, job->notes.entries[i]->text);
 		pm_out_text(out, "\n");
 	}
 	return 0;

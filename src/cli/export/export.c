@@ -190,6 +190,12 @@ static int write_one(const struct request *request, const struct pm_snapshot *sn
 		return err;
 	/* Checked before, in check_one(). */
 	export_weight_find(&request->weights, &model, &weight, NULL);
+	err = export_tell_left_out(request->sources.at[i].name, &profile,
+				   request->format == CHROME || request->per_thread,
+				   request->format == CHROME || request->format == SPLIT)
+		      ?: export_notes_add(job, &profile);
+	if (err)
+		goto out;
 	if (request->whole)
 		err = request->whole->write(out, &profile, job);
 	else if (request->format == CHROME)
@@ -200,6 +206,7 @@ static int write_one(const struct request *request, const struct pm_snapshot *sn
 	if (request->format != CHROME && !err)
 		tell_marks(request->sources.at[i].name, &profile,
 			   request->format == FOLDED);
+out:
 	pm_report_model_free(&model);
 	return err;
 }
@@ -256,6 +263,7 @@ static int write_all(const struct request *request, struct pm_snapshot **snapsho
 	else if (!err && request->format == CHROME)
 		export_chrome_end(out);
 	export_table_free(&job.table);
+	export_table_free(&job.notes);
 	free(job.totals);
 	free(numbers.pids);
 	return err;

@@ -7,6 +7,7 @@
  *   chrome.c     the Chrome trace format
  *   folded.c     folded stacks
  *   gzip.c       a stream as gzip's format
+ *   left_out.c   what a format does not have; notes
  *   pprof.c      pprof's format
  *   split.c      Caliper's json-split
  *   table.c      texts and paths, each once
@@ -57,7 +58,7 @@ struct export_job {
 	uint32_t profiles;
 	bool per_thread;
 	bool ranks; /* each profile is of another rank */
-	struct export_table table;
+	struct export_table table, notes;
 	struct pm_out inner; /* to GZIP */
 	struct export_gzip gzip;
 	uint32_t columns;
@@ -84,6 +85,13 @@ struct export_profile {
 	uint32_t marks;	    /* marks that reports show */
 	bool any, any_less; /* any lines; any values between 0 and 1 */
 };
+
+/* Adds the notes of PROFILE to JOB's, each once. Returns 0 or -ENOMEM. */
+int export_notes_add(struct export_job *job, const struct export_profile *profile);
+/* Says what of PROFILE, which is called NAME, a format does not have: one with values BY_THREAD, or
+ * without INCLUSIVE ones. Returns 0 or -ENOMEM. */
+int export_tell_left_out(const char *name, const struct export_profile *profile,
+			 bool by_thread, bool inclusive);
 
 /* Writes a profile. Returns 0 or -ENOMEM; errors of the sink are in OUT. */
 int export_chrome(struct pm_out *out, const struct export_profile *profile);

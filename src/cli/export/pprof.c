@@ -246,9 +246,12 @@ static void put_values(struct export_job *job, struct export_profile *profile,
 		struct pm_value value = export_weigh(tree, n, &weight, true);
 
 		put_varint(&values, export_whole(profile, tree, n, &weight, true));
-		if (pm_path_visits(tree, n)->entered)
+		/* Another run alone may have visited the path. */
+		if (pm_path_visits(tree, n)->entered || !pm_path_threads(tree, n)->count)
 			put_marks(job, sample, name, &value);
 	}
+	if (!pm_path_threads(tree, n)->count)
+		put_label(job, sample, "not counted", "visits");
 	put_varint(&values, pm_path_visits(tree, n)->ended);
 	put_inner(sample, SAMPLE_VALUE, &values);
 }
@@ -330,6 +333,10 @@ int export_pprof_end(struct pm_out *out, struct export_job *job)
 	int err = 0;
 
 	(void)out;
+	for (uint32_t i = 0; i < job->notes.count; i++)
+		put_field(&m, PROFILE_COMMENT,
+			  string(job, &m, job->notes.entries[i]->text));
+	err = flush(job, &m);
 	for (uint32_t i = 0; !err && i < job->table.count; i++) {
 		const char *text = job->table.entries[i]->text;
 

@@ -112,7 +112,9 @@ static void put_row(struct pm_json *j, struct export_profile *profile,
 		pm_json_signed(j, NULL, profile->snapshot->header.rank);
 	else if (job->profiles > 1)
 		pm_json_number(j, NULL, profile->number);
-	pm_json_number(j, NULL, pm_path_visits(tree, n)->ended);
+	/* Another run alone may have visited the path. */
+	pm_json_known(j, NULL, pm_path_visits(tree, n)->ended,
+		      pm_path_threads(tree, n)->count);
 	for (uint32_t c = 0; export_column(tree->model, c, &weight); c++) {
 		put_value(j, profile, tree, n, &weight, true);
 		put_value(j, profile, tree, n, &weight, false);
@@ -186,6 +188,10 @@ int export_split_end(struct pm_out *out, struct export_job *job)
 	export_mark_words(job->marks, &marks);
 	if (*marks.text)
 		pm_json_string(&j, "marks of some values", marks.text);
+	pm_json_begin(&j, "notes", "[");
+	for (uint32_t i = 0; i < job->notes.count; i++)
+		pm_json_string(&j, NULL, job->notes.entries[i]->text);
+	pm_json_close(&j, "]");
 	pm_json_close(&j, "}");
 	pm_out_text(out, "\n");
 	return 0;
