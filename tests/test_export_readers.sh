@@ -26,7 +26,7 @@ done
 # Steps and overlapping visits; and counts of another run, which has a path that the first has not.
 PERFMON_EVENTS=none PERFMON_STEPS=step PERFMON_PROFILE=$here/steps ./tests/programs/export_work timed
 PERFMON_EVENTS=page-faults PERFMON_PROFILE=$here/counts ./tests/programs/export_work counted
-"$perfmon" report "$here/steps" --counts "$here/counts" -P "$here/joined" -o /dev/null
+"$perfmon" report "$here/steps" --counts "$here/counts" -P "$here/joined" -o /dev/null 2>"$here/joining"
 
 to() { # FORMAT ARGUMENT...: leaves it in the file "out"
 	"$perfmon" export -f "$@" >"$here/out" 2>"$here/err"
@@ -68,6 +68,8 @@ for format in chrome "folded -T" "pprof -T"; do
 	# shellcheck disable=SC2086 # words
 	try "$format: threads have no counts of other runs" tells 1 "the counts of other runs are left out" $format "$here/joined"
 done
+unkept() { grep -qF "'$here/joined' does not have the steps of 1 path: the profile of the first run has them" "$here/joining"; }
+try "nor has a joined profile that is kept" unkept
 try "json-split: all but steps is there" tells 1 "left out" json-split "$here/steps"
 
 # Exclusive times of paths, as folded stacks have them.

@@ -135,5 +135,12 @@ int cli_join_write(const char *command, const struct pm_snapshot *snapshot,
 	}
 	err = cli_output_print(&output, bytes, size);
 	free(bytes);
-	return cli_output_end(&output, err);
+	err = cli_output_end(&output, err);
+	if (!err && snapshot->steps_count)
+		cli_complain(command,
+			     "'%s' does not have the steps of %u path%s: the profile of "
+			     "the first run has them",
+			     path, snapshot->steps_count,
+			     snapshot->steps_count == 1 ? "" : "s");
+	return err;
 }

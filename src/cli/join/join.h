@@ -30,7 +30,8 @@ int cli_counts_join(const struct cli_counts *counts, struct pm_snapshot *timed,
  * pm_merge_free(). */
 int cli_join_read(const char *command, const char *path, struct pm_merge **out);
 
-/* Writes SNAPSHOT as a profile to the file at PATH, which replaces an older one when it is complete. */
+/* Writes SNAPSHOT as a profile to the file at PATH, which replaces an older one when it is complete. The
+ * steps of paths are not in it, and a message says so. */
 int cli_join_write(const char *command, const struct pm_snapshot *snapshot,
 		   const char *path);
 
