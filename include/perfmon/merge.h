@@ -63,7 +63,7 @@ int perfmon_merge_message(const struct perfmon_merge *merge, char *buffer, size_
  * so. The bytes are of perfmon_merge_pack(), of a file of PERFMON_PROFILE, or of
  * perfmon_merge_pack_sum() of the same version of the library.
  *
- * Of several processes with the same least or largest value the report names the one that was
+ * If several processes have the same least or largest value, the report names the one that was
  * added first.
  *
  * Return: 0, or

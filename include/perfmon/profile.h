@@ -278,9 +278,9 @@ enum perfmon_profile_node_kind {
 	/* A path that the thread adopted (perfmon/team.h), beside that of its own visits: it has
 	 * no visits, and its values are the sums of the nodes below it. */
 	PERFMON_PROFILE_NODE_KIND_ADOPTED,
-	/* What the program said of its parent's visits (perfmon/quantity.h): `quantity`. The name has
-	 * " [UNIT]" behind it, "[]" without a unit. It has no visits, times or events, and nothing of
-	 * what was said in nested regions. */
+	/* Holds what the program said of its parent's visits (perfmon/quantity.h): `quantity`. The
+	 * name has " [UNIT]" behind it, "[]" without a unit. The node has no visits, times or events,
+	 * and nothing of what was said in nested regions. */
 	PERFMON_PROFILE_NODE_KIND_QUANTITY,
 	/* Visits that overlap others (perfmon/overlap.h): their values are in those of no other node,
 	 * and none of them is exclusive. */

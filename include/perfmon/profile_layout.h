@@ -330,8 +330,8 @@ struct perfmon_profile_arguments {
 					     * cut */
 };
 
-/* What the program or its user says of the run: a key and its value. Of several records with one key
- * the last holds. */
+/* The program or its user says this of the run: a key and its value. If several records have one
+ * key, the last one holds. */
 struct perfmon_profile_run_note {
 	struct perfmon_profile_record record;
 	uint32_t key_length;		    /* 1 to 63: letters, digits, '_', '-', '.' */
@@ -515,7 +515,7 @@ struct perfmon_profile_stride {
 };
 
 /*
- * What a node's sums were when a visit began, by the fields of the same names. The difference of two
+ * Holds a node's sums when a visit began, in the fields of the same names. The difference of two
  * marks is what the visits between them have.
  */
 struct perfmon_profile_mark {

@@ -317,7 +317,7 @@ const char *perfmon_region_counter(uint32_t i);
 #define PERFMON_REGION_CALL_(function, region)                                           \
 	PERFMON_REGION_CALL_FROM_(perfmon_region_calls, function, region)
 #elif PERFMON_REGION_SITE_ == 2
-/* What a sanitizer adds to a load is a call, which must not come between the registers and the
+/* A sanitizer adds a call to a load. The call must not come between the registers and the
  * statement. */
 #define PERFMON_REGION_CALL_(function, region)                                           \
 	do {                                                                             \

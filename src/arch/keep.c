@@ -81,7 +81,7 @@ __attribute__((constructor(101))) static void choose(void)
 #elif PERFMON_ARCH_KEEPS
 #include <sys/auxv.h>
 
-/* Whether there are scalable vectors. */
+/* Is 1 if there are scalable vectors. */
 extern uint32_t pm_arch_keep_scalable;
 HIDDEN uint32_t pm_arch_keep_scalable;
 

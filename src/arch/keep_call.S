@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What saves the registers around a call: see arch/keep.h. */
+/* These functions save the registers around a call: see arch/keep.h. */
 #include "arch/keep.h"
 
 #if defined(__x86_64__) && PERFMON_ARCH_KEEPS

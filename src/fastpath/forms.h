@@ -29,7 +29,7 @@
 #define THEN(part, name, ...) part##_again(pm_region_##name(__VA_ARGS__))
 #endif
 
-/* Whether values are loaded late and stored early, to be in few registers. Other CPUs load and
+/* If set, values are loaded late and stored early, to be in few registers. Other CPUs load and
  * store them in pairs. */
 #if defined(__x86_64__)
 #define FEW_REGISTERS 1
@@ -37,7 +37,7 @@
 #define FEW_REGISTERS 0
 #endif
 
-/* What kept.c adds to each form. */
+/* kept.c adds this to each form. */
 #ifndef MONOTONIC
 #define MONOTONIC() pm_region_monotonic()
 #endif
@@ -402,8 +402,8 @@ INLINE void left_out_begin(struct pm_thread_block *block, struct pm_frame *frame
 }
 
 /*
- * What is seldom done stands in functions of its own, so that a visit that is left out saves no
- * registers. This drops what is open since before regions were disarmed.
+ * Rare work stands in functions of its own, so that a visit that is left out saves no registers.
+ * This one drops visits that are open since before regions were disarmed.
  */
 static void begin_filtered(struct perfmon_region *region);
 FORM NOINLINE void begin_resynced(struct perfmon_region *region)

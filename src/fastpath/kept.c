@@ -46,7 +46,7 @@ static inline struct pm_region_calls entry_for(uint32_t counters, int plain, int
 	return stride ? strided : CHOOSE(rows, counters, plain);
 }
 
-/* What is called again: entries are for sites alone. */
+/* Slow paths call these again: entries are for sites alone. */
 struct pm_region_calls pm_region_kept = {begin_first, end_first};
 
 #define FIRST_BEGIN ENTERED(begin_first)

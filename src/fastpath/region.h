@@ -7,7 +7,7 @@
 #include "arch/keep.h"
 #include "fastpath/thread.h"
 
-/* What programs use: see core/api/export.h. */
+/* Programs use these names: see core/api/export.h. */
 #ifdef PM_HIDDEN
 #define PM_REGION_EXPORT __attribute__((visibility("hidden")))
 #else
@@ -125,7 +125,7 @@ PM_SLOW(uint64_t, monotonic, void);
 /* The same of a library that replaces it, which may use all registers. */
 uint64_t pm_kept_replaced(void) __attribute__((visibility("hidden")));
 
-/* What asm statements call where no form keeps the registers. */
+/* Asm statements call these where no form keeps the registers. */
 void pm_kept_begin_ordinary(struct perfmon_region *region)
 	__attribute__((visibility("hidden")));
 void pm_kept_end_ordinary(struct perfmon_region *region)

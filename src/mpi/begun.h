@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is left of MPI_Init() for MPI_Finalize(). */
+/* MPI_Init() leaves these for MPI_Finalize(). */
 #ifndef PM_MPI_BEGUN_H
 #define PM_MPI_BEGUN_H
 

@@ -45,7 +45,7 @@
 #define LEVELS	31 /* ranks are numbered by int */
 #define ANSWERS 1024
 
-/* What a rank is told, and by whom. */
+/* A rank is told this by rank `from`. */
 struct answer {
 	int what, from;
 };

@@ -3,7 +3,7 @@
 #if defined(__aarch64__)
 #include "cli/ceilings/kernels.h"
 
-/* What accumulators are multiplied by, and what is added to them. */
+/* Accumulators are multiplied by the first of each pair, and the second is added to them. */
 static const double dp[2][2] __attribute__((aligned(16))) = {{1, 1}, {1e-9, 1e-9}};
 static const float sp[2][4]
 	__attribute__((aligned(16))) = {{1, 1, 1, 1}, {1e-9f, 1e-9f, 1e-9f, 1e-9f}};

@@ -112,7 +112,7 @@ int cli_ceilings_write(const struct cli_ceilings *ceilings,
 
 /* --- reading ---------------------------------------------------------------------------- */
 
-/* What a file says of the machine. */
+/* A file names its machine by these. */
 struct identity {
 	char *format, *host, *cpu, *architecture, *cpus;
 };

@@ -7,7 +7,7 @@
 
 #define CHAINS 8
 
-/* What the loops leave, so that no compiler removes them. */
+/* The loops leave their results here, so that no compiler removes them. */
 static volatile double sink;
 
 /* Eight chains of OP, which gets the accumulator. X and Y come from memory that might change. */

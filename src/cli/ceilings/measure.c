@@ -17,7 +17,7 @@
 #include "core/kernel/kernel.h"
 #include "core/text/grow.h"
 
-/* What is timed lasts so long, in ns, that reading the clock and waiting for the last thread are
+/* Timed work lasts so long, in ns, that reading the clock and waiting for the last thread are
  * little of it, and the scheduler seldom comes between. */
 #define TIMED_NS 1e6
 #define LONG_NS	 4e8
@@ -35,7 +35,7 @@
  * pages on the two sides of such a boundary for one. */
 #define ALIGNMENT ((uintptr_t)2 << 20)
 
-/* What all threads do next. Thread 0 writes it while the others wait in meet(). */
+/* All threads do this next. Thread 0 writes it while the others wait in meet(). */
 struct task {
 	const struct kernel_flops *flops; /* or, if NULL, */
 	void (*pass)(double *a, const double *b, const double *c, size_t bytes);
@@ -62,7 +62,7 @@ struct team {
 	uint32_t threads;
 	struct member *members;
 	size_t array; /* bytes of the largest arrays, of each thread */
-	/* Of all arrays of a thread; 0: not measured. */
+	/* Has the bytes of all arrays of a thread; 0: not measured. */
 	size_t level_bytes[CLI_CEILING_LEVELS];
 	struct task task;
 	_Alignas(128) uint32_t arrived;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is known of a place in the code. */
+/* Describes a place in the code as far as it is known. */
 struct pm_code {
 	char *symbol;	 /* free(3) it; NULL: not known */
 	uint64_t inside; /* how far behind the symbol's begin it is */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is the same, and what the runs could have seen.
+ * Decides which rows are the same, and which changes the runs could have seen.
  *
- * That no change was found does not show that there is none. "Same" is a statement of its
+ * A change that was not found may still be there. "Same" is a statement of its
  * own: bounds of the change, which the truth is beyond in at most 5 % of all cases each
  * way, lie within the minimum effect. The bounds hold for each row by itself. The typical
  * visit, which is the fastest one or the median, has such bounds even on a busy machine.

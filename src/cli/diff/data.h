@@ -182,18 +182,18 @@ struct diff_run {
 	double score;	    /* for shuffle.c */
 };
 
-/* What a column has of the visits of a run. */
+/* A column has one of these of the visits of a run. */
 enum diff_of { DIFF_MEAN, DIFF_FASTEST, DIFF_MEDIAN, DIFF_OFS };
 
 /* One number of each run, which is tested. Times have several, as logarithms. */
 struct diff_column {
 	enum diff_of of;
 	bool log;
-	/* Of a column that is adjusted for the speed of the runs: the one that is not. */
+	/* If the column is adjusted for the speed of the runs, points to the one that is not. */
 	const struct diff_column *raw;
 	struct diff_run *runs; /* of A, then of B */
 	double center;	       /* of a log column: the median of all runs */
-	/* Of a log column: B's mean less A's, and the standard error of that. */
+	/* A log column has B's mean less A's, and the standard error of that. */
 	double mean[2], difference, error;
 	double rounding; /* smaller differences are rounding */
 	double excess;	 /* standard errors beyond the minimum effect */
@@ -228,7 +228,7 @@ struct diff_row {
 	bool nested;	/* fastest and median visits are with nested regions */
 	bool turns;	/* DIFF_OPEN: too few visits for runs in strict turns */
 	double cost[2]; /* of measuring, in the mean */
-	/* Of times: bounds of ln(B / A), of the mean and of the typical visit. */
+	/* Times have bounds of ln(B / A), of the mean and of the typical visit. */
 	struct diff_bounds of_mean, of_typical;
 	enum diff_of typical;
 	double seen; /* a change of this size would have been seen; 0: not known */

@@ -379,7 +379,7 @@ static int row_make(struct decision *decision, const struct diff_entry *from,
 	row->there[0] = middle > from;
 	row->there[1] = middle < to;
 	both = row->there[0] && row->there[1];
-	/* What one side has is reported once for the region, by its visits. */
+	/* A region of one side is reported once, by its visits. */
 	if (both ? !wanted(decision, row->quantity) ||
 			    !comparable(decision->data, row->quantity)
 		 : row->quantity != DIFF_VISITS)

@@ -272,7 +272,7 @@ static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 					   .threads = (double)tree->threads};
 		double squares = 0;
 		bool any = false;
-		/* That of packages is no sum of its regions', but the root has it. */
+		/* A package's count is not the sum of its regions': the root has it. */
 		bool whole = event && event->package;
 
 		for (uint32_t n = !whole; n < (whole ? 1 : tree->node_count); n++) {

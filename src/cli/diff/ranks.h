@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the order of values tells, whatever their distribution: medians, and bounds of the
- * difference of two sides (Hodges and Lehmann's, by Mann and Whitney's distribution). And
- * by how many runs a difference can be seen.
+ * These functions use only the order of values, whatever their distribution: they return
+ * medians, bounds of the difference of two sides (Hodges and Lehmann's, by Mann and Whitney's
+ * distribution), and how many runs a difference needs to be seen.
  */
 #ifndef PM_CLI_DIFF_RANKS_H
 #define PM_CLI_DIFF_RANKS_H

@@ -38,7 +38,7 @@ int cli_exact_parse(const char *subcommand, const char *text,
 /* Returns the names with PREFIX before each, separated by commas, or NULL. free(3) it. */
 char *cli_exact_list(const struct cli_exact_events *events, const char *prefix);
 
-/* What the tool leaves of each process. All zero: nothing, as counts are the program's. */
+/* The tool leaves these files of each process. All zero: none, as counts are the program's. */
 struct cli_exact_files {
 	const char *totals; /* the file that gets the totals, or NULL */
 	const char *trees;  /* the folder that gets the trees of calls, or NULL */

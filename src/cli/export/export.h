@@ -53,7 +53,7 @@ void export_gzip_begin(struct export_gzip *gzip, struct pm_out *out);
 int export_gzip_print(void *argument, const char *text, size_t size);
 void export_gzip_end(struct export_gzip *gzip);
 
-/* What a format knows beyond one profile. */
+/* A format knows this beyond one profile. */
 struct export_job {
 	uint32_t profiles;
 	bool per_thread;

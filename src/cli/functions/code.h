@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of a program say about functions that a user names: whether there are such,
+/* These functions read in the files of a program whether there are functions that a user names,
  * whether the compiler put them into their callers, and which names are alike. */
 #ifndef PM_CLI_FUNCTIONS_CODE_H
 #define PM_CLI_FUNCTIONS_CODE_H

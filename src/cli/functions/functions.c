@@ -333,7 +333,7 @@ static bool has_functions(const struct tree *tree)
 	return false;
 }
 
-/* Of many processes that the command ran, those without a report. */
+/* Counts the processes that the command ran and that get no report. */
 struct left_out {
 	uint32_t count;
 	uint64_t sum; /* of the first event */
@@ -409,7 +409,7 @@ static int write_functions(const struct profile_source *source, struct trees *tr
 	for (uint32_t i = 0; i < trees->count; i++) {
 		if (!reported[i])
 			continue;
-		/* What is missing is told once. */
+		/* Missing trees are reported once. */
 		one = write_tree(source, &names, &trees->at[i], 1, missing, profile);
 		missing = 0;
 		status = status ? status : one;
@@ -448,7 +448,7 @@ int cli_functions_end(const struct cli_functions *functions,
 		setenv("PERFMON_PROFILE", profile, 1);
 	pm_options_read(&options, NULL);
 	err = trees_read(functions->folder, run->pid, run->events, &trees);
-	/* What a program has left before it became another one is not all of it. */
+	/* A program that became another one has left only a part of its counts. */
 	if (err || !trees.count || trees.at[0].pid != run->pid || trees.at[0].execs) {
 		cli_complain("run", "'%s' left no counts: %s", run->command[0],
 			     err == -EINVAL ? "the file of a process is not whole"

@@ -19,7 +19,7 @@
 
 struct pm_snapshot;
 
-/* What a user asks for. All zero: no function. */
+/* The user asks for these functions. All zero: none. */
 struct cli_functions {
 	const char **names; /* patterns of --function */
 	uint32_t name_count;
@@ -31,7 +31,7 @@ struct cli_functions {
 	uint64_t begin_ns, begin_realtime_ns;
 };
 
-/* What has become of the command. */
+/* Describes a command that has ended. */
 struct cli_functions_run {
 	pid_t pid;
 	char **command;

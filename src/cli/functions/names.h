@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is said of the names that a user gave. */
+/* These functions tell the user about the names that were given. */
 #ifndef PM_CLI_FUNCTIONS_NAMES_H
 #define PM_CLI_FUNCTIONS_NAMES_H
 

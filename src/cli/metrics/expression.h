@@ -26,8 +26,8 @@ struct metric_tree {
 	uint32_t count;
 };
 
-/* What the words of an expression mean. Each returns 0, or a negative errno with a message
- * in DIAG. */
+/* These functions say what the words of an expression mean. Each returns 0, or a negative errno
+ * with a message in DIAG. */
 struct metric_meaning {
 	void *argument;
 	struct pm_diag *diag;

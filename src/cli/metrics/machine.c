@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perf's expressions ask about the machine: words that begin with '#'. */
+/* Answers what perf's expressions ask about the machine by words that begin with '#'. */
 #include "cli/metrics/machine.h"
 
 #include <errno.h>
@@ -85,8 +85,8 @@ static double model_hz(void)
 	return value * 1e9;
 }
 
-/* Of x86's time stamp counter, from CPUID leaf 15H (Intel's manual, volume 2) or else the
- * model's name. */
+/* Returns the rate of x86's time stamp counter, from CPUID leaf 15H (Intel's manual, volume 2) or
+ * else the model's name. */
 static double tsc_hz(const struct pm_topology *machine)
 {
 	(void)machine;

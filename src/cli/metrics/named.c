@@ -113,7 +113,7 @@ static int check_number(const char *subcommand, const struct cli_named_wish *wis
 	struct pm_event_list *list;
 	size_t count;
 
-	/* What cannot be parsed is reported where it is counted. */
+	/* A list that cannot be parsed is reported where it is counted. */
 	if (!wish->most || wish->exact || !events ||
 	    pm_events_parse(events, PM_EVENTS_USER_ONLY, &list, NULL))
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perfmon run and stat count by the names of groups (-g) and of metrics (-M). */
+/* perfmon run and stat count by the names of groups (-g) and of metrics (-M). */
 #ifndef PM_CLI_METRICS_NAMED_H
 #define PM_CLI_METRICS_NAMED_H
 

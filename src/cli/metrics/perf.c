@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What perf list --details prints. A name has two blanks before it. The description in
+ * Reads what perf list --details prints. A name has two blanks before it. The description in
  * brackets follows, and then of a metric its expression in brackets, of an event its
  * encoding on a PMU. A long text of a metric may be on several lines.
  */
@@ -16,7 +16,7 @@
 /* So many blanks are before the bracket that opens a text. */
 #define PERF_INDENT 7
 
-/* What has been read of an entry. */
+/* Holds what has been read of an entry. */
 struct entry {
 	char *name;
 	unsigned int texts; /* in brackets, complete */

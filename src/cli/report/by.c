@@ -122,7 +122,7 @@ static void processes_write(const struct by *by, struct pm_out *out)
 static int text_write(struct table *table, struct pm_out *out)
 {
 	const struct by *by = table->by;
-	/* Of which a tree of names needs no more. */
+	/* A tree of names needs no more than these. */
 	struct pm_snapshot names = {.region_count = by->region_count,
 				    .regions = by->regions};
 	struct pm_report_model model = {.snapshot = &names};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What perfmon roofline shows, and the files of this room:
+ * Holds what perfmon roofline shows. The files of this room are:
  *
  *   roofline.c   options, and the order of the steps
  *   runs.c       the two runs of a command, and where they leave their profiles

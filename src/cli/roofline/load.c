@@ -10,7 +10,7 @@
 static int tree_make(struct roof_profile *profile)
 {
 	const struct pm_snapshot *sum = pm_merge_sum(profile->merge);
-	/* What measuring counts is not the region's: an empty region has no bytes. */
+	/* Counts of measuring are not the region's: an empty region has no bytes. */
 	int err = pm_report_model_make(&profile->model, sum, true, NULL);
 
 	if (err)
@@ -34,7 +34,7 @@ int roof_load(struct roof_profile *profile, const char *timed, const char *count
 		status = cli_join_read("roofline", counts, &other);
 	if (status)
 		return status;
-	/* What there was to say of the timed run alone is in its own report. */
+	/* The report of the timed run has the notes about that run alone. */
 	profile->notes_from = pm_merge_sum(profile->merge)->note_count;
 	if (other)
 		err = pm_join_add_to_merge(profile->merge, other, &run, &diag);

@@ -198,7 +198,7 @@ static int show(struct roof *roof, struct cli_ceilings *ceilings,
 	if (status)
 		return status;
 	roof->ceilings_from = before ? request->ceilings : NULL;
-	/* What took long to get is shown all the same. */
+	/* Ceilings took long to measure, so they are shown all the same. */
 	if (request->ceilings && ceilings->count > before)
 		kept = ceilings_keep(ceilings, request->ceilings);
 	if (roof->profile) {

@@ -14,7 +14,7 @@
 
 /* So many paths are named for a reason. */
 #define NAMED 4
-/* What others took of the CPUs is named from this part on. */
+/* If others took this part of the CPUs or more, the text names it. */
 #define TAKEN 0.05
 
 enum columns {

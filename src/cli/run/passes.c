@@ -108,7 +108,7 @@ static bool is_empty(const char *folder)
 
 /* --- runs ----------------------------------------------------------------------------- */
 
-/* What the program of a pass finds in its environment. */
+/* Sets what the program of a pass finds in its environment. */
 static int environment_set(const struct passes *p, size_t pass)
 {
 	char folder[PATH_MAX], template[2 * PATH_MAX], *to = template, *here;

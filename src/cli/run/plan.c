@@ -18,7 +18,7 @@
 /* A group that is on the hardware has run for so much of the time since it was enabled. */
 #define RUNS 0.9
 
-/* What stays together: an event, or all of an explicit group. */
+/* The members of a unit stay together: an event, or all of an explicit group. */
 struct unit {
 	char *text;
 	bool hardware, user, opens;

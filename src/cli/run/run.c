@@ -263,7 +263,7 @@ static const char *profile_named(void)
 	return profile && *profile ? profile : NULL;
 }
 
-/* What runs, and how. */
+/* Says what runs, and how. */
 struct run {
 	bool exact;
 	struct cli_exact_events events; /* of the tool */

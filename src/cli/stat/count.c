@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perfmon stat counts on: a session of threads, or events on each CPU of a place,
+/* perfmon stat counts on a session of threads, or on events on each CPU of a place,
  * with as many events as the kernel allows. */
 #include "config.h"
 

@@ -14,12 +14,12 @@ struct stat_counting {
 	/* Results have a cell for each event in each group: one group for threads and for
 	 * the sum over CPUs. */
 	uint32_t group_count;
-	/* Of threads. */
+	/* Threads are counted by: */
 	struct perfmon_session *session;
 	bool uncertain; /* some of a process's threads may be missing */
 	struct pm_diag why_uncertain;
 	struct stat_packages packages; /* beside the session */
-	/* Of CPUs, in groups of a level of the machine. */
+	/* CPUs are counted by these, in groups of a level of the machine: */
 	struct pm_placement *placement; /* NULL: threads are counted */
 	struct pm_cpuwide *cpuwide;
 	bool grouped;

@@ -36,7 +36,7 @@ struct stat_row {
 	const char *status;		  /* "counted", ... as the documents list them */
 	bool known;			  /* there is a count */
 	double coverage; /* how much of the time it was on the hardware: 0 to 1 */
-	/* Whether the first thread's counts are known apart from those of the threads that
+	/* Is set if the first thread's counts are known apart from those of the threads that
 	 * it created. */
 	bool apart;
 	/*

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What events count. */
+/* Events count one of these. */
 enum truth_work {
 	TRUTH_INSTRUCTIONS,
 	TRUTH_CYCLES,

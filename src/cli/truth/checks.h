@@ -18,7 +18,7 @@ int truth_modes(struct truth_report *report);
 int truth_multiplexing(struct truth_report *report);
 /* Overflows against events and period, and where samples are found. */
 int truth_overflows(struct truth_report *report);
-/* What reads and regions cost. */
+/* Measures what reads and regions cost. */
 int truth_costs(struct truth_report *report);
 
 #endif

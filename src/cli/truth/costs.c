@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a read costs in time, and in instructions if they are counted; the pair of a region,
- * too. */
+/* Measures what a read and the pair of a region cost in time, and in instructions if they are
+ * counted. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

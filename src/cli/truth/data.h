@@ -11,7 +11,7 @@ struct truth_figure {
 	char name[64];
 	const char *unit; /* "": a count */
 	double value;
-	/* What is true, if known: VALUE should be between them. */
+	/* If the truth is known, VALUE should be between the two. */
 	bool known;
 	double least, most;
 	/* Quartiles of the repetitions, if there were any. */

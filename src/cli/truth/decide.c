@@ -18,7 +18,7 @@
 #define UNSTEADY_BOUNDED 0.002
 /* Errors of blocks that differ by more than this part of them are not the same error. */
 #define ALIKE 0.3
-/* What is wrong by more is not a small error. */
+/* An error above this part is not a small one. */
 #define GROSS 0.5
 
 const char *truth_verdict_name(enum truth_verdict verdict)

@@ -6,7 +6,7 @@
 #include "core/text/text.h"
 
 /*
- * What the manuals of the makers say that the events count: Intel's Software Developer's
+ * The table has what the events count by the manuals of their makers: Intel's Software Developer's
  * Manual, volume 3, chapter on performance events; AMD's Processor Programming References;
  * the Arm Architecture Reference Manual, section D (PMUv3 events), and the manuals of its
  * cores. Names that the machine does not know are left out.

@@ -10,7 +10,7 @@
 #include "core/kernel/kernel.h"
 
 #define READS 1000
-/* Of two counts of the same. */
+/* Two counts of the same work differ by this part at most. */
 #define ALIKE 0.0025
 
 static unsigned char memory[TRUTH_MEMORY] __attribute__((aligned(64)));

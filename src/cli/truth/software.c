@@ -17,7 +17,7 @@
 
 #define REPETITIONS 15
 
-/* What a repetition of a test gives: events for each of TURNS, times SCALE. */
+/* A repetition of a test gives events for each of TURNS, times SCALE. */
 struct test {
 	uint64_t config;
 	const char *name;
@@ -140,7 +140,7 @@ static int move_once(const struct truth_counter *counter, int64_t *difference)
 
 #define WORK_NS	 1000000
 #define MILLIONS 1e6
-/* What the clock may differ by for other reasons. */
+/* The clock may differ by so much for other reasons. */
 #define TOLERANCE 2500
 /* The most that a switch of threads takes. */
 #define SWITCH_NS 20000
@@ -279,7 +279,7 @@ static void judge(struct truth_finding *finding, const struct test *test,
 	if (test->once == work_once)
 		count = keep_outside(differences, count);
 	truth_row_fill(&row, differences, count, test->turns);
-	/* What is outside of the bounds may be anywhere there. */
+	/* A value outside of the bounds may be anywhere there. */
 	if (test->once == work_once)
 		row.lower = row.upper = row.median;
 	decide(finding, test, &row);

@@ -92,7 +92,7 @@ static int unknown(struct pm_resolve *r)
 
 	/* An error of the listing must not replace the error of the event. */
 	list_sources(&listing, NULL);
-	/* What stands behind the ':' of an alias may have been unit masks of libpfm4, and is not. */
+	/* The text behind the ':' of an alias may have been unit masks of libpfm4, and is not. */
 	if (rest.at && has_alias(r->sysfs, head))
 		return pm_resolve_modifiers(r, rest, &bad) ?: -EINVAL;
 	pm_diag_set(r->diag, -EINVAL, "unknown event '%s'%s", pm_slice_quote(head).text,

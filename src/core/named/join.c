@@ -7,7 +7,7 @@
 #include "core/named/named.h"
 #include "core/named/texts.h"
 
-/* What pm_named_join() makes. */
+/* Holds what pm_named_join() makes. */
 struct joined {
 	struct pm_bytes events, metrics;
 	void (*note)(void *argument, const char *sentence);

@@ -37,7 +37,7 @@ struct pm_named_groups {
 	struct pm_named_group *groups;
 };
 
-/* What pm_named_find() looks for. */
+/* pm_named_find() looks for these. */
 struct pm_named_request {
 	const char *names; /* "FLOPS,MEM", without regard to case; NULL: all groups */
 	bool exact;	   /* of what is counted by translation */

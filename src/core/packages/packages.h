@@ -4,7 +4,7 @@
  * thread: energy (RAPL), traffic of the memory. Each is open once in the process, on the
  * CPUs that its PMU names in sysfs (cpumask), and every reader reads that.
  *
- * Of these CPUs it takes those in packages on which this process may run. What a value
+ * It takes the CPUs of packages on which this process may run. What a value
  * means for the process depends on who else ran there: pm_packages_who() says it.
  */
 #ifndef PM_PACKAGES_PACKAGES_H

@@ -642,7 +642,7 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 		made.value = open ? node->count[c].sum : 0;
 		sum = pm_reader_sum(&profile->sums, of, thread, index,
 				    PM_READER_COUNTS + c);
-		/* Of a step it is not known what nested regions have. */
+		/* Steps do not say what nested regions have. */
 		if (!pm_reader_steps(profile->snapshot, thread)) {
 			made.exclusive = whole((double)made.value - sum->below);
 			made.bias = whole(fmin(sum->bias, (double)made.value));

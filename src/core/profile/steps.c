@@ -76,7 +76,7 @@ static int steps_begin(const struct pm_walk *walk, uint64_t at,
 		if (!steps->path[i] || steps->path[i] > walk->s->region_count)
 			return -EINVAL;
 	steps->depth = head->depth;
-	/* What it is added to has one thread more, whose least and most are those of its nodes. */
+	/* The sum gets one thread more, whose least and most are those of its nodes. */
 	record->state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 	record->aggregated = 1;
 	record->tid = head->tid;

@@ -197,7 +197,7 @@ static void begin_apart(struct pm_thread_block *block, struct pm_frame *frame)
 	}
 	frame->whole = 1;
 	frame->unknown = ~whole.known;
-	/* That of no block: these are whole values. */
+	/* No block has this epoch: these are whole values. */
 	frame->epoch = PM_EPOCH(PM_EPOCH_GENERATION(block->epoch));
 }
 
@@ -263,7 +263,7 @@ int pm_adopt_number(uint64_t number)
 	return pm_adopt_token(&(struct perfmon_token){.path = number});
 }
 
-/* What passed since an adoption. */
+/* Holds what passed since an adoption. */
 struct since {
 	uint64_t ticks;
 	int64_t count[PERFMON_PROFILE_COUNTERS_MAX];
@@ -293,7 +293,7 @@ static void move(const struct pm_thread_block *block, struct pm_frame *outer,
 		if (since->enabled_ns[i] == UINT64_MAX)
 			counter->enabled_ns = UINT64_MAX;
 		else if (counter->enabled_ns != UINT64_MAX)
-			/* What is not whole is at `start`, which has moved. */
+			/* Time that is not whole is at `start`, which has moved. */
 			counter->enabled_ns +=
 				since->enabled_ns[i] - (outer->whole ? 0 : ns);
 	}

@@ -231,7 +231,7 @@ PM_EXPORT int perfmon_region_read(const char *name,
 	id = pm_region_id(region->key);
 	record = block->thread->record;
 	sum.counters = block->columns;
-	/* What counts for packages is no thread's. */
+	/* Counts of packages are no thread's. */
 	for (i = 0; i < sum.counters; i++)
 		sums[i].status =
 			status_of(i < block->counters ? PM_GET(record->status[i]) : 0);

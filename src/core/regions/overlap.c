@@ -23,7 +23,7 @@
 #include "core/regions/threads/state.h"
 #include "fastpath/fastpath.h"
 
-/* What the object has, while its visit is open. */
+/* The object has these while its visit is open. */
 struct begun {
 	uint32_t state; /* NOTHING, or 0: no visit is open */
 	uint32_t known;

@@ -23,7 +23,7 @@
 #define likely(condition)   __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* What programs have of it: see perfmon/quantity.h. */
+/* Programs have a part of the layout: see perfmon/quantity.h. */
 #define SAME(ours, theirs)                                                               \
 	_Static_assert(offsetof(struct pm_thread_block, ours) ==                         \
 			       offsetof(struct perfmon_quantity_thread, theirs),         \

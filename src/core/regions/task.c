@@ -32,7 +32,7 @@
 /* The id of a task that counts nothing: regions were disarmed when it began, or there was no memory. */
 #define NOTHING UINT64_MAX
 
-/* What one call of this file works on. */
+/* One call of this file works on these. */
 struct call {
 	struct pm_thread_block *block;
 	struct pm_frame *top;
@@ -408,7 +408,7 @@ int pm_task_resume(const struct perfmon_task *begun, void *thread)
 
 /* --- suspending ------------------------------------------------------------------------- */
 
-/* What is read when a task is suspended. */
+/* Holds what is read when a task is suspended. */
 struct moment {
 	uint64_t ticks;
 	struct pm_whole whole; /* where views have changed, */

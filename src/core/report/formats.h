@@ -35,8 +35,8 @@ void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *o
 /* The path of node N, " > " between the names. */
 void pm_report_path_write(const struct pm_report_tree *tree, uint32_t n,
 			  struct pm_out *out);
-/* What imbalance has cost, path by path: of the threads of TREE, or of the processes of a merge.
- * 0 or -ENOMEM. */
+/* Writes what imbalance has cost, path by path: of the threads of TREE, or of the processes of a
+ * merge. Returns 0 or -ENOMEM. */
 int pm_report_imbalance(const struct pm_report *report, const struct pm_report_tree *tree,
 			struct pm_out *out);
 /* How the time of TREE is spread over threads, if some path has several. 0 or -ENOMEM. */

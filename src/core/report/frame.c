@@ -422,7 +422,7 @@ static void head_arguments(const struct pm_snapshot *s, struct pm_out *out)
 	pm_bytes_free(&line);
 }
 
-/* What the program or its user has said of the run. */
+/* Writes what the program or its user has said of the run. */
 static void head_run_notes(const struct pm_run_notes *notes, struct pm_out *out)
 {
 	for (uint32_t i = 0; notes && i < notes->count; i++) {

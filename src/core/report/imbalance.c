@@ -14,7 +14,7 @@
 /* A most that is less than so much above the mean, in per cent, is no imbalance. */
 #define LEAST_PERCENT 1.0
 
-/* What is lost in a path: how far the most is above the mean. */
+/* A path loses as much as the most is above the mean. */
 struct loss {
 	double lost;
 	uint32_t node;
@@ -154,7 +154,7 @@ static void threads_find(struct losses *losses)
 		const struct pm_path_times *times = pm_path_times(tree, n);
 		double most = (double)threads->max, mean;
 
-		/* What waits differ by is lost in the work that they wait for. */
+		/* A difference of waits is lost in the work that they wait for. */
 		if (threads->count < 2 || !pm_path_has_spread(tree, n) ||
 		    pm_name_is_wait(pm_path_name(tree, n)))
 			continue;
@@ -176,7 +176,7 @@ static int ranks_find(struct losses *losses)
 	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
 		struct pm_range range = range_of(losses, n);
 
-		/* What overlaps is no work that waits for others. */
+		/* Overlapping visits are no work that waits for others. */
 		if (range.counted && !pm_path_is_overlapping(tree, n))
 			loss_add(losses, n, range.max, range.mean);
 	}

@@ -24,7 +24,7 @@ struct step {
 	uint32_t node; /* of the thread */
 };
 
-/* What fills the table of some steps of a path. */
+/* Holds what fills the table of some steps of a path. */
 struct shown {
 	const struct pm_snapshot_steps *steps;
 	const struct pm_report_tree *tree;

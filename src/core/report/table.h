@@ -61,8 +61,9 @@ struct pm_table {
 	 * is left out, and what is below it. */
 	bool (*fill)(void *argument, uint32_t n, struct pm_field *fields);
 	void *argument;
-	/* Of a table whose rows are no regions: their title, and writes the name of row N in at most MOST
-	 * columns (0: as long as it is), or only returns how many it takes (OUT is NULL). NULL: regions. */
+	/* If the rows are no regions, `rows` is their title, and `name` writes the name of row N in
+	 * at most MOST columns (0: as long as it is), or only returns how many it takes (OUT is
+	 * NULL). NULL: the rows are regions. */
 	const char *rows;
 	size_t (*name)(void *argument, uint32_t n, size_t most, struct pm_out *out);
 	bool total; /* there is a row for the sum */

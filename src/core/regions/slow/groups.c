@@ -38,7 +38,7 @@ void pm_regions_groups(struct pm_options *options)
 		return;
 	err = pm_named_find(&request, &groups, &diag);
 	err = err ?: pm_named_join(groups, &events, &metrics, note, options, &diag);
-	/* What is not here has been noted. */
+	/* Names that are not here have been noted. */
 	if (err && err != -ENOENT)
 		pm_options_note(options, "PERFMON_GROUP: %s", diag.text);
 	if (events) {

@@ -58,7 +58,7 @@ static void publish(void)
 	PM_PUT(pm_regions.published, pm_regions.published + 1);
 }
 
-/* What threads say in visits that a disarm drops is not added to them: see quantity.c. */
+/* Quantities of visits that a disarm drops are not added: see quantity.c. */
 static void drop_quantities(struct pm_registry_thread *thread)
 {
 	struct pm_thread_block *block = ((struct pm_thread *)(void *)thread)->block;

@@ -447,7 +447,7 @@ static bool find_path(struct pm_thread_block *block, struct pm_frame *frame,
 	    !pm_thread_path(block, parent->path_key + PM_GET(region->key)))
 		exclude.steps = pm_thread_steps(block, parent->path_key + region_key);
 	region_key = register_name(region);
-	/* What is left out by its name has no path: the call that follows counts it. */
+	/* A region that is left out by its name has no path: the call that follows counts it. */
 	if (region_key == PM_KEY_LEFT_OUT)
 		goto found;
 	if (!region_key)

@@ -222,7 +222,7 @@ static uint64_t missed(const struct one *begin, const struct pm_whole *end, uint
 	return lost < on_cpu_ns ? lost : on_cpu_ns;
 }
 
-/* What ends now of a visit: all of it, or a part. */
+/* Describes the part of a visit that ends now: all of it, or less. */
 struct end {
 	const struct pm_whole *whole;
 	uint64_t ticks; /* since its BEGIN, or since it was resumed */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What frames of open visits keep of the counters. */
+/* Frames of open visits keep these of the counters. */
 #ifndef PM_REGIONS_STALE_H
 #define PM_REGIONS_STALE_H
 

@@ -52,7 +52,7 @@ uint64_t pm_exclude_last(uint32_t i);
 void pm_exclude_learn(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer);
 /* Sets it to 0 if another visit, with what was learned, has OWN left or another OUTER: the
  * counter does not count the same work alike, as that of cycles, or something came between.
- * What has been confirmed stays as it is. */
+ * Confirmed parts stay as they are. */
 void pm_exclude_confirm(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer);
 /* Returns whether that has happened since this was last asked. */
 bool pm_exclude_missed(void);

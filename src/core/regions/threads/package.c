@@ -28,7 +28,7 @@ struct pm_package_stack {
 	struct visit at[PM_FRAMES];
 };
 
-/* What a path or the process counts since it was opened. */
+/* Counts a path or the process since it was opened. */
 struct path {
 	uint64_t key; /* parent and region */
 	uint32_t open;
@@ -56,7 +56,7 @@ static uint32_t events, first; /* the columns from FIRST on */
 static struct pm_packages_reading latest;
 static uint32_t dead; /* by event */
 
-/* What BEGIN and END are without packages. */
+/* BEGIN and END are these without packages. */
 static struct pm_region_calls form;
 
 /* In BEGIN or END. A handler that jumps out of them leaves it set. */

@@ -69,7 +69,7 @@ struct pm_task_way {
 #define PM_TASK_WAYS_LOG2 4
 #define PM_TASK_WAYS	  (1 << PM_TASK_WAYS_LOG2)
 
-/* What a thread has of tasks, from its first one on. Its other ways stand before it. */
+/* A thread has this from its first task on. Its other ways stand before it. */
 struct pm_task_thread {
 	struct pm_task_way way;
 	const void *top; /* of the stack if the innermost task has one visit open, and can

@@ -43,7 +43,7 @@ static void reference_compare(struct pm_alike *alike, uint32_t n,
 	if (a.state != PM_COUNTED || b.state != PM_COUNTED)
 		return;
 	apart = fabs(a.value - b.value);
-	/* What measuring itself counts depends on what else is read. */
+	/* The counts of measuring itself depend on what else is read. */
 	windows =
 		(double)pm_report_sums(&alike->first, path->partner, references[0], false)
 			.windows;
@@ -92,7 +92,7 @@ static void paths_compare(struct pm_alike *alike, uint32_t base)
 	}
 }
 
-/* What is inside of a path has a part in its values. */
+/* A path's values include those of the paths inside of it. */
 static void inside_spread(struct pm_alike *alike)
 {
 	/* Parents have lower numbers. */

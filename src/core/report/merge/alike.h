@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether two runs of a program were alike, path by path. For this room alone. What returns int
- * returns 0 or -ENOMEM. */
+/* Compares two runs of a program path by path. For this room alone. Functions of type int return 0
+ * or -ENOMEM. */
 #ifndef PM_REPORT_ALIKE_H
 #define PM_REPORT_ALIKE_H
 

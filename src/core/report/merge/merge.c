@@ -332,7 +332,7 @@ static void totals_add(struct pm_merge *merge, const struct pm_snapshot *snapsho
 					 snapshot->totals[c]);
 }
 
-/* What is needed to add values of a snapshot. */
+/* Holds what adding values of a snapshot needs. */
 struct adding {
 	uint32_t *regions; /* the sum's ids of its regions */
 	double tick_ns;
@@ -340,12 +340,12 @@ struct adding {
 };
 
 /*
- * What processes of one host count for its packages is the same, so the sum has that of one process
- * a host. Returns whether MERGE has none of the boot ID so far, and with ENTER notes that it has.
+ * Processes of one host count the same for its packages, so the sum has that of one process a host.
+ * Returns whether MERGE has none of the boot ID so far, and with ENTER notes that it has.
  */
 static bool packages_take(struct pm_merge *merge, const char *id, bool enter)
 {
-	/* Whether two of these are one host is not known. */
+	/* Two of these may be one host or not: nothing tells. */
 	if (!id[0])
 		return !merge->sum->packages.record.size;
 	for (uint32_t b = 0; b < merge->boot_count; b++) {

@@ -418,7 +418,7 @@ static void take_sum(struct rest *rest, struct pm_merge *merge, const struct hea
 		merge->sum->run_notes->at[i].differs = head->run_notes_differ >> i & 1;
 }
 
-/* What is missing of the sum was missing of a process, or the bytes are damaged. */
+/* A part that the sum lacks was missing of a process, or the bytes are damaged. */
 static void check_sum(struct rest *rest, const struct pm_merge *merge)
 {
 	bool partial = false;

@@ -86,7 +86,7 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 			const struct pm_report_count *from =
 				&tree->counts[n * events + e];
 
-			/* Of packages: threads may have been in both paths at once. */
+			/* Threads may have been in both paths of a package at once. */
 			to->at_most |= tree->model->events[e].package && !nested &&
 				       tree->threads > 1 && to->time_ns > 0 &&
 				       from->time_ns > 0;

@@ -37,7 +37,7 @@ struct pm_report_event {
 	bool syscall_read;
 	bool joined; /* counted in another run: its marks are in pm_report_count */
 	const struct pm_erratum *erratum; /* of the CPU; NULL: none is known */
-	/* Of a topdown metric, which is counted by an 8-bit fraction of slots: their column, and those
+	/* A topdown metric is counted by an 8-bit fraction of slots. It has their column, and those
 	 * of level 1. PM_NO_EVENT: none is counted along with it. */
 	bool fraction;
 	uint32_t slots, level1[PM_TOPDOWN_LEVEL1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What other rooms read of a tree's nodes. */
+/* Other rooms read a tree's nodes by these functions. */
 #include "core/report/model/path.h"
 
 #include <math.h>

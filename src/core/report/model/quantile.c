@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What part of a node's visits took how long, by its histogram. */
+/* Finds what part of a node's visits took how long, by its histogram. */
 #include <math.h>
 
 #include "core/report/model/tree_node.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What speaks against a number of a report: it is small against its bias, its CPU is known to
+/* Marks a number of a report that may be wrong: it is small against its bias, its CPU is known to
  * miscount it, or no machine can reach it. */
 #include <math.h>
 #include <string.h>

@@ -112,7 +112,7 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 	struct pm_report_node *root = &tree->nodes[0];
 	size_t events = tree->model->column_count;
 
-	/* That of a package stands in the root of the threads, and is not the sum of the paths'. */
+	/* A package's count stands in the root of the threads, and is not the sum of the paths'. */
 	for (size_t e = 0; tree != of && e < events; e++)
 		if (tree->model->events[e].package)
 			pm_tree_count_add(&tree->counts[e], &of->counts[e]);

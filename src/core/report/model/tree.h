@@ -89,7 +89,7 @@ void pm_report_tree_reduce(struct pm_report_tree *change, struct pm_report_tree 
 int pm_report_tree_order(struct pm_report_tree *tree,
 			 int (*compare)(const void *, const void *, void *),
 			 void *argument);
-/* What is in a tree and in none of its lists of children. */
+/* Counts the nodes that are in a tree and in none of its lists of children. */
 struct pm_report_left_out {
 	uint32_t nodes;
 	double ticks; /* their exclusive time */

@@ -466,7 +466,7 @@ void pm_tree_root_add(struct pm_report_tree *tree,
 			package_add(&place, of[c], pm_snapshot_node(thread, 1), c, &none);
 }
 
-/* What the nodes below a node are. */
+/* The nodes below a node are of these kinds. */
 #define BELOW_OVERLAPPING 1u
 #define BELOW_VISITS	  2u
 

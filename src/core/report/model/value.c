@@ -57,7 +57,7 @@ static void add_fraction_error(const struct pm_report_tree *tree, uint32_t node,
 		v->marks |= PM_MARK_BELOW;
 }
 
-/* What the visits of N, in THREADS of which EVENT was open, say of its counts. */
+/* Returns the marks of N's counts by its visits, in THREADS of which EVENT was open. */
 static uint32_t visit_marks(const struct pm_report_tree *tree,
 			    const struct pm_report_node *n,
 			    const struct pm_report_event *event, uint64_t threads)
@@ -70,7 +70,7 @@ static uint32_t visit_marks(const struct pm_report_tree *tree,
 	       (n->visits.migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0);
 }
 
-/* What is said of how threads read their own counters. */
+/* These marks say how threads read their own counters. */
 #define OF_THREADS                                                                       \
 	(PM_MARK_RETRIED | PM_MARK_FALLBACK | PM_MARK_DEFECT | PM_MARK_MIGRATED)
 

@@ -33,7 +33,7 @@
  * the same length tell less: they differ by what interrupts them, which takes a part of its own. */
 #define LOST_PART	0.25
 #define LOST_PART_ALIKE 0.5
-/* What an estimate leaves out: what goes on at the start and at the stop, which is in no slice. */
+/* An estimate leaves this part out: the start and the stop are in no slice. */
 #define MODEL_PART 0.0005
 
 void pm_slice_end(struct perfmon_session *session, struct pm_target *target, uint32_t s)
@@ -105,9 +105,9 @@ static bool differ_much(const struct pm_slices *s)
 	return s->dd * (double)s->n > 2 * s->d * s->d;
 }
 
-/* What a slice loses to the switch, and the variance of that. What interrupts the work, and what is
- * bursty in it, varies with the length of a slice: the variance is that of a slice as long as the
- * longest may be. And few slices tell it badly. Returns false if the slices do not tell. */
+/* Finds what a slice loses to the switch, and the variance of that. Interrupts and bursts of the
+ * work vary with the length of a slice: the variance is that of a slice as long as the longest may
+ * be. And few slices tell it badly. Returns false if the slices do not tell. */
 static bool fit_lost(const struct pm_slices *s, double *lost, double *variance)
 {
 	double n = (double)s->n, mean = s->d / n, slope, left, few;

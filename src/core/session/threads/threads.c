@@ -17,8 +17,8 @@
  * that found nothing else: what it was created without would have to be passed on, from
  * one short-lived thread to the next, past each of them. */
 #define QUIET_LOOKS 16
-/* What a thread has inherited from events that were closed holds its breakpoints until the kernel
- * frees it, so long at most. */
+/* A thread's inherited copy of a closed event holds its breakpoints until the kernel frees the
+ * copy, so long at most. */
 #define FREED_MS 20
 
 static const char no_probe[] =
