@@ -236,6 +236,43 @@ from_file() {
 }
 try "input from a file can" from_file
 
+# Variables that would have one run measure other visits, or more.
+cat >"$here/nest.c" <<'END'
+#include <perfmon/perfmon.h>
+
+static volatile double x[64];
+
+int main(void)
+{
+	for (int i = 0; i < 3000; i++) {
+		PERFMON_REGION_BEGIN("outer");
+		PERFMON_REGION_BEGIN("inner");
+		for (int j = 0; j < 64; j++)
+			x[j] = x[j] * 0.5 + 1;
+		PERFMON_REGION_END("inner");
+		PERFMON_REGION_END("outer");
+	}
+	return 0;
+}
+END
+must "nested regions compile" compile_as "$here/nest.c" -o "$here/nest"
+counted() { # NAME=VALUE: what the runs count in this environment
+	local path
+	env "$1" "$perfmon" roofline --ceilings "$kept" -f json -- "$here/nest" >"$here/out" || return 1
+	for path in outer 'outer","inner'; do
+		echo "$path: $(member "$path" flops) flops, $(member "$path" load_bytes) and $(member "$path" store_bytes) bytes"
+	done
+}
+hidden() {
+	counted "$1" | diff "$here/nest.counts" -
+}
+must "they are counted" counted PERFMON_STRIDE=
+counted PERFMON_STRIDE= >"$here/nest.counts"
+try "by hand" grep -q '^outer: 384000 flops, 15360.. and 1536... bytes$' "$here/nest.counts"
+for variable in PERFMON_STEPS=inner PERFMON_MIN_MEAN=20us PERFMON_STRIDE=3; do
+	try "$variable of the environment changes no count" hidden "$variable"
+done
+
 profiles() {
 	PERFMON_OUTPUT=none PERFMON_EVENTS=none "$perfmon" run -P "$here/timed" "$K" 2 &&
 		PERFMON_OUTPUT=none "$perfmon" run --exact -e sp-flops,dp-flops,load-bytes,store-bytes \

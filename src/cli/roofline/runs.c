@@ -70,10 +70,26 @@ void roof_runs_end(struct roof_runs *runs)
 
 /* --- a run ------------------------------------------------------------------------------ */
 
+/* A run does not see these variables: they would have it measure other visits than the other run, or
+ * more than flops and bytes. The run for times may take some of the visits. */
+static const struct {
+	const char *name;
+	bool timed_sees;
+} hidden[] = {
+	{"PERFMON_GROUP", false},
+	{"PERFMON_MIN_MEAN", false},
+	{"PERFMON_STEPS", false},
+	{"PERFMON_STRIDE", true},
+};
+
 /* Sets the variables of a run whose profiles go to FOLDER. */
-static int set_environment(const char *folder, const char *events)
+static int set_environment(const char *folder, const char *events, bool timed)
 {
 	char profile[2 * PATH_MAX], *to = profile;
+
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		if (!timed || !hidden[i].timed_sees)
+			unsetenv(hidden[i].name);
 
 	/* %p and the like have no meaning here. */
 	for (const char *c = folder; *c; c++) {
@@ -118,7 +134,7 @@ static int cannot_run(const char *name, int err)
 
 int roof_run_timed(struct roof_runs *runs, char **command)
 {
-	int status = set_environment(runs->timed, "none");
+	int status = set_environment(runs->timed, "none", true);
 	int err = status ? 0 : cli_child_run(command, NULL, &runs->status);
 
 	if (status)
@@ -233,10 +249,8 @@ int roof_run_counted(struct roof_runs *runs, char **command)
 	status = cli_exact_parse("roofline", EVENTS, &events);
 	names = status ? NULL : cli_exact_list(&events, "exact::");
 	if (!status)
-		status = names ? set_environment(runs->counts, names) : CLI_FAILED;
+		status = names ? set_environment(runs->counts, names, false) : CLI_FAILED;
 	free(names);
-	unsetenv("PERFMON_STRIDE");
-	unsetenv("PERFMON_MIN_MEAN");
 	if (!status)
 		status = cli_exact_start("roofline", &events, &no_files, command, &line);
 	if (status)
