@@ -14,6 +14,7 @@
 #include "cli/ceilings/ceilings.h"
 #include "cli/ceilings/kernels.h"
 #include "cli/ceilings/machine.h"
+#include "cli/common/common.h"
 #include "core/kernel/kernel.h"
 #include "core/text/grow.h"
 
@@ -127,16 +128,11 @@ static uint64_t ns_of(clockid_t clock)
 	return ns;
 }
 
-static uint64_t now_ns(void)
-{
-	return ns_of(CLOCK_MONOTONIC);
-}
-
 /* Sees how much of the time since FROM_NS, when it began, this thread did not run. It never waits
  * without its CPU. */
 static void taken_see(struct member *member, uint64_t from_ns)
 {
-	double all = (double)(now_ns() - from_ns);
+	double all = (double)(cli_now_ns() - from_ns);
 	double own = (double)ns_of(CLOCK_THREAD_CPUTIME_ID);
 
 	member->taken = all > own ? 1 - own / all : 0;
@@ -148,14 +144,14 @@ static void perform(struct member *member)
 	double *a = member->arrays;
 	size_t step = distance(task->bytes) / sizeof(*a);
 
-	member->from_ns = now_ns();
+	member->from_ns = cli_now_ns();
 	if (task->prepare)
 		member->err = prepare(member);
 	else if (task->flops)
 		task->flops->run(task->rounds);
 	for (uint64_t i = 0; task->pass && i < task->rounds; i++)
 		task->pass(a, a + step, a + 2 * step, task->bytes);
-	member->to_ns = now_ns();
+	member->to_ns = cli_now_ns();
 }
 
 /* Has all threads do the task. Returns how long it took, in ns. Thread 0 calls it. */
@@ -187,7 +183,7 @@ static void *follow(void *argument)
 {
 	struct member *member = argument;
 	struct team *team = member->team;
-	uint64_t from_ns = now_ns();
+	uint64_t from_ns = cli_now_ns();
 
 	bind(member);
 	for (;;) {
@@ -316,7 +312,7 @@ static void *lead(void *argument)
 	struct member *member = argument;
 	struct team *team = member->team;
 	const struct kernels *widest = NULL;
-	uint64_t from_ns = now_ns();
+	uint64_t from_ns = cli_now_ns();
 	int err;
 
 	bind(member);

@@ -2,86 +2,233 @@
 #include "cli/common/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-#define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
+#include "core/kernel/kernel.h"
 
-static volatile sig_atomic_t child, interrupt;
+#define SECOND_NS UINT64_C(1000000000)
+
+/* Signals that end a program, or are sent to one, and leave it time to act. */
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+static sigset_t taken, mask_before;
+static bool begun;
+static struct sigaction child_before;
+static int interrupt;
 /* The command's that ran last. */
 static pid_t last;
 
-static void pass_on(int number, siginfo_t *info, void *context)
+uint64_t cli_now_ns(void)
 {
-	(void)context;
-	if (number != SIGUSR1 && number != SIGUSR2)
-		interrupt = number;
-	/* A terminal has already sent its signals to the whole process group. */
-	if (info->si_code <= 0 && child > 0)
-		kill((pid_t)child, number);
+	uint64_t now = 0;
+
+	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
+	return now;
 }
 
-static void __attribute__((noreturn))
-execute(char **command, const sigset_t *mask, int report, const int *standard)
+/* --- signals ------------------------------------------------------------------------ */
+
+void cli_child_signals_begin(void)
 {
+	const struct sigaction usual = {.sa_handler = SIG_DFL};
+	struct sigaction now;
+
+	if (begun)
+		return;
+	begun = true;
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGCHLD);
+	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
+		/* A signal that was ignored at the start stays ignored (nohup). */
+		if (!sigaction(passed_on[i], NULL, &now) && now.sa_handler != SIG_IGN)
+			sigaddset(&taken, passed_on[i]);
+	}
+	/* If it were ignored, children would leave no status. */
+	sigaction(SIGCHLD, &usual, &child_before);
+	sigprocmask(SIG_BLOCK, &taken, &mask_before);
+}
+
+/* Waits for a signal at most NS, 0: not at all. Returns its number, or another one. */
+static int take(uint64_t ns, siginfo_t *info)
+{
+	const struct timespec wait = {.tv_sec = (time_t)(ns / SECOND_NS),
+				      .tv_nsec = (long)(ns % SECOND_NS)};
+	int number = sigtimedwait(&taken, info, &wait);
+
+	if (number > 0 && number != SIGCHLD && number != SIGUSR1 && number != SIGUSR2)
+		interrupt = number;
+	return number;
+}
+
+int cli_child_interrupt(void)
+{
+	siginfo_t info;
+
+	while (begun && take(0, &info) > 0)
+		;
+	return interrupt;
+}
+
+void cli_child_signals_end(void)
+{
+	cli_child_interrupt();
+	if (begun)
+		sigprocmask(SIG_SETMASK, &mask_before, NULL);
+	begun = false;
+}
+
+/* --- start -------------------------------------------------------------------------- */
+
+static void __attribute__((noreturn))
+execute(char **command, int parent, const struct cli_child_how *how)
+{
+	char byte;
 	int err;
 
-	for (int fd = 0; standard && fd < 3; fd++)
-		if (standard[fd] >= 0)
-			dup2(standard[fd], fd);
-
-	/* A signal that kills this process kills the command, too. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	prctl(PR_SET_PDEATHSIG, how->death_signal);
+	/* If the parent has ended, nothing comes, and the child ends, too. */
+	if (read(parent, &byte, 1) != 1)
+		_exit(126);
+	for (int fd = 0; how->standard && fd < 3; fd++)
+		if (how->standard[fd] >= 0)
+			dup2(how->standard[fd], fd);
+	if (how->undo)
+		how->undo();
+	sigaction(SIGCHLD, &child_before, NULL);
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 	execvp(command[0], command);
 	err = errno;
-	while (write(report, &err, sizeof(err)) < 0 && errno == EINTR)
+	while (write(parent, &err, sizeof(err)) < 0 && errno == EINTR)
 		;
 	_exit(127);
 }
 
-/* Starts COMMAND, and passes signals on from then on. Returns 0 or a negative errno. */
-static int start(char **command, const int *standard)
+int cli_child_fork(struct cli_child *child, char **command,
+		   const struct cli_child_how *how)
 {
-	const struct sigaction pass = {.sa_sigaction = pass_on,
-				       .sa_flags = SA_SIGINFO | SA_RESTART};
-	struct sigaction before;
-	sigset_t mine, mask;
 	int ends[2], err = 0;
+
+	*child = (struct cli_child){.link = -1};
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	child->pid = fork();
+	if (!child->pid) {
+		close(ends[0]);
+		execute(command, ends[1], how);
+	}
+	if (child->pid < 0) {
+		err = -errno;
+		child->pid = 0;
+		close(ends[0]);
+	}
+	close(ends[1]);
+	child->link = ends[0];
+	return err;
+}
+
+static void reap(struct cli_child *child)
+{
+	struct rusage usage;
+
+	while (wait4(child->pid, &child->status, 0, &usage) < 0)
+		if (errno != EINTR)
+			return;
+	child->user_ns = (uint64_t)usage.ru_utime.tv_sec * SECOND_NS +
+			 (uint64_t)usage.ru_utime.tv_usec * 1000;
+	child->system_ns = (uint64_t)usage.ru_stime.tv_sec * SECOND_NS +
+			   (uint64_t)usage.ru_stime.tv_usec * 1000;
+	child->pid = 0;
+}
+
+int cli_child_release(struct cli_child *child)
+{
+	int err = 0;
 	ssize_t n;
 
-	if (pipe2(ends, O_CLOEXEC))
-		return -errno;
-	sigemptyset(&mine);
-	for (size_t i = 0; i < PASSED_ON; i++)
-		sigaddset(&mine, passed_on[i]);
-	sigprocmask(SIG_BLOCK, &mine, &mask);
-	/* A signal of the user's has ended the runs before. */
-	child = interrupt ? -1 : fork();
-	if (!child)
-		execute(command, &mask, ends[1], standard);
-	if (child < 0)
-		err = interrupt ? EINTR : errno;
-	/* A signal that was ignored at the start stays ignored (nohup). */
-	for (size_t i = 0; child > 0 && i < PASSED_ON; i++)
-		if (!sigaction(passed_on[i], NULL, &before) &&
-		    before.sa_handler != SIG_IGN)
-			sigaction(passed_on[i], &pass, NULL);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	close(ends[1]);
+	while (write(child->link, "", 1) < 0 && errno == EINTR)
+		;
 	do
-		n = child > 0 ? read(ends[0], &err, sizeof(err)) : 0;
+		n = read(child->link, &err, sizeof(err));
 	while (n < 0 && errno == EINTR);
-	close(ends[0]);
-	if (n > 0)
-		waitpid((pid_t)child, NULL, 0);
+	close(child->link);
+	if (n != sizeof(err))
+		return 0;
+	reap(child);
 	return -err;
+}
+
+void cli_child_drop(struct cli_child *child)
+{
+	close(child->link);
+	reap(child);
+}
+
+/* --- wait --------------------------------------------------------------------------- */
+
+enum cli_wake cli_child_wait(struct cli_child *child, uint64_t deadline_ns)
+{
+	for (;;) {
+		uint64_t now = cli_now_ns();
+		siginfo_t info = {.si_pid = 0};
+		int number;
+
+		if (child->pid &&
+		    !waitid(P_PID, (id_t)child->pid, &info,
+			    WEXITED | WNOHANG | WNOWAIT) &&
+		    info.si_pid) {
+			reap(child);
+			return CLI_WAKE_END;
+		}
+		if (deadline_ns && now >= deadline_ns)
+			return CLI_WAKE_TIME;
+		number = take(deadline_ns ? deadline_ns - now : 3600 * SECOND_NS, &info);
+		if (number <= 0 || number == SIGCHLD)
+			continue;
+		if (!child->pid)
+			return CLI_WAKE_SIGNAL;
+		/* A terminal has already sent its signals to the whole process group. */
+		if (info.si_code <= 0)
+			kill(child->pid, number);
+	}
+}
+
+int cli_child_exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+int cli_child_run(char **command, const int *standard, int *status)
+{
+	const struct cli_child_how how = {.standard = standard, .death_signal = SIGKILL};
+	struct cli_child child;
+	int err;
+
+	cli_child_signals_begin();
+	/* A signal of the user's has ended the runs before. */
+	err = cli_child_interrupt() ? -EINTR : cli_child_fork(&child, command, &how);
+	if (err)
+		return err;
+	last = child.pid;
+	err = cli_child_release(&child);
+	if (!err)
+		cli_child_wait(&child, 0);
+	*status = err ? *status : child.status;
+	return err;
+}
+
+pid_t cli_child_pid(void)
+{
+	return last;
 }
 
 int cli_child_end_as(int status)
@@ -90,40 +237,9 @@ int cli_child_end_as(int status)
 
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
+	cli_child_signals_end();
 	setrlimit(RLIMIT_CORE, &no_core);
 	signal(WTERMSIG(status), SIG_DFL);
 	raise(WTERMSIG(status));
-	return 128 + WTERMSIG(status);
-}
-
-pid_t cli_child_pid(void)
-{
-	return last;
-}
-
-int cli_child_interrupt(void)
-{
-	return (int)interrupt;
-}
-
-int cli_child_run(char **command, const int *standard, int *status)
-{
-	int err = start(command, standard);
-
-	while (!err && waitpid((pid_t)child, status, 0) < 0)
-		err = errno == EINTR ? 0 : -errno;
-	last = (pid_t)child;
-	child = 0;
-	return err;
-}
-
-void cli_child_signals_end(void)
-{
-	struct sigaction now;
-
-	for (size_t i = 0; i < PASSED_ON; i++)
-		if (!sigaction(passed_on[i], NULL, &now) && now.sa_sigaction == pass_on)
-			signal(passed_on[i], SIG_DFL);
-	if (interrupt)
-		raise((int)interrupt);
+	return cli_child_exit_status(status);
 }

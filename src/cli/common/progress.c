@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "cli/common/child.h"
 
 #define WIDTH	  40
 #define FIRST_NS  250000000
@@ -18,18 +19,10 @@ static struct {
 	uint64_t due_ns;
 } progress;
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void cli_progress(size_t done, size_t all, const char *noun)
 {
 	static const char bar[WIDTH + 1] = "########################################";
-	uint64_t now = now_ns();
+	uint64_t now = cli_now_ns();
 	int filled;
 
 	if (!progress.known) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon roofline shows how near the regions of a program come to what the machine can do. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,8 @@ static int run_command(const struct request *request, struct roof_profile *profi
 				   "the second of the command");
 	roof_runs_end(&runs);
 	cli_child_signals_end();
+	if (cli_child_interrupt())
+		raise(cli_child_interrupt());
 	return status;
 }
 

@@ -14,8 +14,8 @@
 
 #include "cli/common/common.h"
 #include "cli/metrics/named.h"
-#include "cli/stat/child.h"
 #include "cli/stat/derive.h"
+#include "cli/stat/inherited.h"
 #include "cli/stat/stat.h"
 #include "core/kernel/kernel.h"
 #include "core/report/model/metric.h"
@@ -117,7 +117,7 @@ static bool targets_ended(struct stat_work *work)
 #define LOOK_NS 100000000
 
 /* Waits for the end, and reports at intervals meanwhile. */
-static int wait_for_end(struct stat_work *work, struct stat_child *child,
+static int wait_for_end(struct stat_work *work, struct cli_child *child,
 			uint64_t start_ns)
 {
 	const struct stat_options *options = work->options;
@@ -126,26 +126,26 @@ static int wait_for_end(struct stat_work *work, struct stat_child *child,
 	int err;
 
 	for (;;) {
-		uint64_t deadline = end, now = stat_now_ns();
-		enum stat_wake wake;
+		uint64_t deadline = end, now = cli_now_ns();
+		enum cli_wake wake;
 
 		if (options->interval_ns && (!deadline || next < deadline))
 			deadline = next;
 		if (!child->pid && (!deadline || deadline > now + LOOK_NS))
 			deadline = now + LOOK_NS;
-		wake = stat_child_wait(child, deadline);
-		now = stat_now_ns();
-		if (wake == STAT_WAKE_TIME && end && now >= end) {
-			wake = STAT_WAKE_SIGNAL;
+		wake = cli_child_wait(child, deadline);
+		now = cli_now_ns();
+		if (wake == CLI_WAKE_TIME && end && now >= end) {
+			wake = CLI_WAKE_SIGNAL;
 			end = 0;
 			if (child->pid) {
 				kill(child->pid, SIGTERM);
 				continue;
 			}
 		}
-		if (wake == STAT_WAKE_TIME && !child->pid && targets_ended(work))
-			wake = STAT_WAKE_END;
-		if (wake != STAT_WAKE_TIME) {
+		if (wake == CLI_WAKE_TIME && !child->pid && targets_ended(work))
+			wake = CLI_WAKE_END;
+		if (wake != CLI_WAKE_TIME) {
 			stat_counting_stop(&work->counting);
 			if (!options->interval_ns)
 				return 0;
@@ -153,7 +153,7 @@ static int wait_for_end(struct stat_work *work, struct stat_child *child,
 			continue;
 		}
 		err = write_interval(work, start_ns, last, now);
-		if (err || wake != STAT_WAKE_TIME)
+		if (err || wake != CLI_WAKE_TIME)
 			return err;
 		last = now;
 		/* Skip missed intervals. */
@@ -197,13 +197,13 @@ static int start_counting(struct stat_work *work, pid_t child)
 				   options->targets != NULL);
 }
 
-static void note_command(struct stat_result *result, const struct stat_child *child)
+static void note_command(struct stat_result *result, const struct cli_child *child)
 {
 	stat_sum_add(&result->user_ns, (double)child->user_ns);
 	stat_sum_add(&result->system_ns, (double)child->system_ns);
 	if (result->exit_status > 0)
 		return;
-	result->exit_status = stat_child_exit_status(child);
+	result->exit_status = cli_child_exit_status(child->status);
 	if (WIFSIGNALED(child->status))
 		result->signal = WTERMSIG(child->status);
 }
@@ -232,13 +232,14 @@ static int run_once(struct stat_work *work)
 {
 	const struct stat_options *options = work->options;
 	char **command = options->exact ? work->exact.line : options->command;
-	struct stat_child child = {.pid = 0};
+	const struct cli_child_how how = {.undo = stat_inherited_undo};
+	struct cli_child child = {.pid = 0};
 	uint64_t start_ns, end_ns;
 	pid_t pid;
 	int err = 0;
 
 	if (command)
-		err = stat_child_fork(&child, command);
+		err = cli_child_fork(&child, command, &how);
 	if (err) {
 		cli_complain("stat", "cannot create a process for '%s': %s",
 			     options->command[0], strerror(-err));
@@ -249,12 +250,12 @@ static int run_once(struct stat_work *work)
 			     : start_counting(work, pid);
 	if (err) {
 		if (child.pid)
-			stat_child_drop(&child);
+			cli_child_drop(&child);
 		return complain(work);
 	}
-	start_ns = stat_now_ns();
+	start_ns = cli_now_ns();
 	if (child.pid) {
-		err = stat_child_release(&child);
+		err = cli_child_release(&child);
 		if (err) {
 			stat_counting_end(&work->counting);
 			cli_complain("stat", "cannot run '%s': %s", command[0],
@@ -263,7 +264,7 @@ static int run_once(struct stat_work *work)
 		}
 	}
 	err = wait_for_end(work, &child, start_ns);
-	end_ns = stat_now_ns();
+	end_ns = cli_now_ns();
 	if (options->command)
 		note_command(&work->result, &child);
 	if (!err && options->exact)
@@ -288,8 +289,8 @@ static int count_and_write(struct stat_work *work)
 	struct stat_result *result = &work->result;
 	int status = 0;
 
-	stat_signals_begin();
-	stat_files_begin();
+	cli_child_signals_begin();
+	stat_inherited_begin();
 	if (options->interval_ns)
 		write_begin(work);
 	result->input_lost = !stat_input_begin() && options->runs > 1;
@@ -299,7 +300,7 @@ static int count_and_write(struct stat_work *work)
 		status = run_once(work);
 	}
 	stat_exact_end(&work->exact);
-	stat_signals_end();
+	cli_child_signals_end();
 	if (status)
 		return status;
 	if (!options->interval_ns)

@@ -521,20 +521,12 @@ static bool take_keys(struct screen *screen)
 
 /* --- the loop --------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-	uint64_t ns = 0;
-
-	pm_kernel_clock_ns(CLOCK_MONOTONIC, &ns);
-	return ns;
-}
-
 static void run(struct screen *screen)
 {
 	uint64_t delay_ns = (uint64_t)(screen->options->delay * 1e9);
 	uint64_t count = screen->options->count;
 
-	screen->next_ns = now_ns() + delay_ns;
+	screen->next_ns = cli_now_ns() + delay_ns;
 	screen->shown = 1;
 	for (;;) {
 		bool looks = screen->watch->alive && !screen->paused;
@@ -552,8 +544,8 @@ static void run(struct screen *screen)
 		if (wake == TOP_TIME_IS_UP) {
 			screen->next_ns += delay_ns;
 			/* Skip the looks that were missed during a pause or stop. */
-			if (screen->next_ns < now_ns())
-				screen->next_ns = now_ns() + delay_ns;
+			if (screen->next_ns < cli_now_ns())
+				screen->next_ns = cli_now_ns() + delay_ns;
 			if (count && screen->shown >= count)
 				return;
 		}
