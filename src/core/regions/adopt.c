@@ -211,7 +211,7 @@ int pm_adopt_find(struct pm_thread_block *block, const struct pm_frame *frame,
 		return -EOVERFLOW;
 	pm_kernel_still_begin(&still);
 	if (pm_regions_try_lock()) {
-		pm_regions.adopt = pm_adopt_number;
+		pm_regions.adopter = &pm_adopter;
 		err = find_nodes(block, frame, token, found);
 		pm_regions_release();
 	}
@@ -258,10 +258,12 @@ int pm_adopt_token(const struct perfmon_token *token)
 	return err;
 }
 
-int pm_adopt_number(uint64_t number)
+static int adopt_number(uint64_t number)
 {
 	return pm_adopt_token(&(struct perfmon_token){.path = number});
 }
+
+const struct pm_region_adopter pm_adopter = {adopt_number};
 
 /* Holds what passed since an adoption. */
 struct since {

@@ -52,8 +52,10 @@ static inline struct pm_frame *pm_adopt_push(const struct pm_thread_block *block
 /* Ends the adoption at FRAME for the visits of the thread that have nothing of it. */
 void pm_adopt_leave_apart(struct pm_thread_block *block, const struct pm_frame *frame);
 
-/* Adopts TOKEN's path, and path NUMBER of handed.h, at the top of the calling thread's stack. */
+/* Adopts TOKEN's path at the top of the calling thread's stack. */
 int pm_adopt_token(const struct perfmon_token *token);
-int pm_adopt_number(uint64_t number);
+
+/* Has the same for a forked child, by the number of a path of handed.h. */
+extern const struct pm_region_adopter pm_adopter;
 
 #endif

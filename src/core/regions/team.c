@@ -60,7 +60,7 @@ static int find_number(const struct pm_thread_block *block, const struct pm_fram
 					  (pm_clock_ticks() << 33)) |
 						 UINT64_C(1) << 32,
 					 __ATOMIC_RELAXED);
-		pm_regions.adopt = pm_adopt_number;
+		pm_regions.adopter = &pm_adopter;
 		err = number_of(block, frame, number);
 		pm_regions_release();
 	}

@@ -300,7 +300,7 @@ static void in_child(bool prepared)
 		struct perfmon_region region = {.key = open_at_fork.key[i], .name = NULL};
 
 		if (pm_key_is_adopted(region.key))
-			pm_regions.adopt(open_at_fork.adopted[i]);
+			pm_regions.adopter->adopt(open_at_fork.adopted[i]);
 		else
 			perfmon_region_begin_armed(&region);
 	}

@@ -42,6 +42,13 @@ struct pm_region_plan {
 	struct perfmon_profile_plan *record;
 };
 
+/* A program without tokens does not need this code. So a forked child, which goes on where its parent
+ * was, finds it by a table, not by its name. */
+struct pm_region_adopter {
+	/* Lets the calling thread continue below the path NUMBER of handed.h. */
+	int (*adopt)(uint64_t number);
+};
+
 struct pm_regions {
 	enum pm_regions_phase phase;
 	struct pm_options options;
@@ -55,9 +62,7 @@ struct pm_regions {
 	/* The high half of the process's tokens (perfmon/team.h); 0: there are none, or they are of
 	 * the parent. */
 	uint64_t tokens;
-	/* Lets the calling thread continue below the path NUMBER of handed.h; set with the first
-	 * token. A program without tokens does not need that code. */
-	int (*adopt)(uint64_t number);
+	const struct pm_region_adopter *adopter; /* set with the first token */
 	/* Writes to the profile what is known at the end of reading; NULL: there is nothing. */
 	void (*renew)(void);
 };
