@@ -101,12 +101,13 @@ const struct mpi_any *mpi_any(void)
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static bool found;
 
+	/* Pairs with the release below: the calls that were found are complete. */
 	if (__atomic_load_n(&found, __ATOMIC_ACQUIRE))
 		return &any;
 	pthread_mutex_lock(&lock);
 	if (!found) {
 		look();
-		/* Pairs with the load above. */
+		/* Pairs with the acquire above. */
 		__atomic_store_n(&found, any.Finalize != NULL, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);

@@ -59,6 +59,7 @@ static const struct gomp *gomp_of(const void *address)
 
 	if (!parallel)
 		original_is_missing("GOMP_parallel");
+	/* Pairs with the release below: the library's calls are complete. */
 	library = __atomic_load_n(&libraries, __ATOMIC_ACQUIRE);
 	for (; library; library = library->next)
 		if ((void *)library->gomp.GOMP_parallel == parallel)
@@ -75,6 +76,7 @@ static const struct gomp *gomp_of(const void *address)
 		dlclose(module);
 	dlerror();
 	library->next = __atomic_load_n(&libraries, __ATOMIC_RELAXED);
+	/* Pairs with the acquire above. */
 	while (!__atomic_compare_exchange_n(&libraries, &library->next, library, false,
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
@@ -141,6 +143,7 @@ static struct place *shared_place(const void *address, enum place_kind kind)
 	};
 	struct place *place = &others[kind];
 
+	/* The acquire pairs with the release below, and with those of other threads. */
 	if (!is_kmp(kind) && !__atomic_load_n(&place->gomp, __ATOMIC_ACQUIRE))
 		__atomic_store_n(&place->gomp, gomp_of(address), __ATOMIC_RELEASE);
 	return place;

@@ -38,6 +38,7 @@ static inline uint64_t perfmon_arch_timestamp_hz(void)
 	return 1000000000u;
 }
 
+/* Pairs with nothing: it only holds back what follows. */
 static inline void perfmon_arch_fence(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

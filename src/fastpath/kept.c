@@ -92,7 +92,8 @@ static struct pm_region_calls choose(uint32_t counters, int plain, int stride)
 PM_REGION_EXPORT struct perfmon_region_calls perfmon_region_calls = {
 	.armed = 1, .begin = FIRST_BEGIN, .end = FIRST_END};
 
-/* The pointers are never NULL: a thread may have found regions armed before. */
+/* The pointers are never NULL: a thread may have found regions armed before. Sites load all three
+ * relaxed, so that no acquire pairs with the releases here: see pm_region_calls_arm(). */
 void pm_region_kept_arm(uint32_t counters, int plain, int stride)
 {
 	struct pm_region_calls calls = choose(counters, plain, stride);

@@ -50,6 +50,8 @@ void pm_region_calls_arm(uint32_t counters, int plain, int stride)
 	}
 	PM_PUT(pm_region_ordinary.begin, calls.begin);
 	PM_PUT(pm_region_ordinary.end, calls.end);
+	/* Sites load these relaxed, so that no acquire pairs with this. A thread that is not set up
+	 * acquires the phase of regions (pm_regions_phase()) before it uses what others wrote. */
 	__atomic_store_n(&perfmon_region_begin_armed, calls.begin, __ATOMIC_RELEASE);
 	__atomic_store_n(&perfmon_region_end_armed, calls.end, __ATOMIC_RELEASE);
 	pm_region_kept_arm(counters, plain, stride);
@@ -57,6 +59,7 @@ void pm_region_calls_arm(uint32_t counters, int plain, int stride)
 
 void pm_region_calls_disarm(void)
 {
+	/* No acquire pairs with this: a site that still finds the code of before may use it. */
 	__atomic_store_n(&perfmon_region_begin_armed, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&perfmon_region_end_armed, NULL, __ATOMIC_RELEASE);
 	pm_region_kept_disarm();

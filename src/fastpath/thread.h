@@ -361,7 +361,8 @@ static inline void pm_node_close(struct perfmon_profile_node *node, uint64_t seq
 	__atomic_store_n(&node->sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
-/* Ends a write that ends no visit, but a part of one. `parts` is what a reader sees of it. */
+/* Ends a write that ends no visit, but a part of one. `parts` is what a reader sees of it. The release
+ * pairs with the reader's acquire loads of the sequence and of `parts`. */
 static inline void pm_node_close_part(struct perfmon_profile_node *node,
 				      uint64_t sequence)
 {

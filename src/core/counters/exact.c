@@ -111,6 +111,7 @@ static uint64_t clock_ns(void)
 static void page_write(struct perf_event_mmap_page *page, uint32_t index, uint64_t offset,
 		       uint64_t spent_ns)
 {
+	/* As the kernel writes a page. Pairs with the loads of `lock` in perfmon_view_read(). */
 	__atomic_store_n(&page->lock, page->lock + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	page->index = index;

@@ -140,6 +140,7 @@ double pm_clock_ticks_ns(double ticks)
 
 	if (pm_clock.hz)
 		return ticks * 1e9 / (double)pm_clock.hz;
+	/* Pairs with the release below: there is a rate. */
 	if (pm_clock_ticks() < __atomic_load_n(&good_until, __ATOMIC_ACQUIRE)) {
 		__atomic_load(&rate, &known, __ATOMIC_RELAXED);
 		return ticks * known;
@@ -150,6 +151,7 @@ double pm_clock_ticks_ns(double ticks)
 	known = (double)(now_ns - pm_clock.begin_ns) /
 		(double)(now_ticks - pm_clock.begin_ticks);
 	__atomic_store(&rate, &known, __ATOMIC_RELAXED);
+	/* Pairs with the acquire above. */
 	__atomic_store_n(&good_until, now_ticks + (now_ticks - pm_clock.begin_ticks),
 			 __ATOMIC_RELEASE);
 	return ticks * known;

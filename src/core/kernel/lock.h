@@ -38,6 +38,7 @@ static inline void pm_lock_take(struct pm_lock *lock)
 
 static inline void pm_lock_release(struct pm_lock *lock)
 {
+	/* Pairs with the acquires in pm_lock_take(). */
 	if (__builtin_expect(__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2,
 			     0))
 		pm_kernel_futex_wake(&lock->word);

@@ -22,6 +22,7 @@ struct pm_profile_memory pm_profile_memory = {.fd = -1};
 
 bool pm_profile_exists(void)
 {
+	/* Pairs with the release when it is mapped: the space is known. */
 	return __atomic_load_n(&pm_profile_memory.base, __ATOMIC_ACQUIRE) != NULL;
 }
 
@@ -216,8 +217,9 @@ int pm_memory_map(int fd, uint64_t allocated)
 		err = pm_kernel_mmap(&base, space, PROT_READ | PROT_WRITE,
 				     flags | MAP_NORESERVE, fd, 0);
 		if (!err) {
-			pm_profile_memory.base = base;
 			pm_profile_memory.space = space;
+			/* Pairs with the acquire in pm_profile_exists(). */
+			__atomic_store_n(&pm_profile_memory.base, base, __ATOMIC_RELEASE);
 		}
 	}
 	if (err)

@@ -465,7 +465,7 @@ static int take_plans(struct pm_walk *walk, struct events *events)
 
 		if (size < sizeof(head))
 			goto bad;
-		pm_walk_copy(&head, walk->base + at, sizeof(head));
+		pm_walk_copy_plan(&head, walk->base + at, sizeof(head));
 		bytes = (size_t)head.counters * sizeof(*plan->counters);
 		if (head.counters > PERFMON_PROFILE_COUNTERS_MAX ||
 		    bytes > size - sizeof(head))
@@ -473,7 +473,7 @@ static int take_plans(struct pm_walk *walk, struct events *events)
 		plan->counters = malloc(bytes + 1);
 		if (!plan->counters)
 			return -ENOMEM;
-		pm_walk_copy(plan->counters, walk->base + at + sizeof(head), bytes);
+		pm_walk_copy_plan(plan->counters, walk->base + at + sizeof(head), bytes);
 		for (uint32_t c = 0; c < head.counters; c++)
 			mend(s, &plan->counters[c]);
 		plan->generation = head.generation;

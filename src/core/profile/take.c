@@ -114,6 +114,7 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	uint64_t before, after;
 	int err = -ENOMEM;
 
+	/* Pairs with the release in pm_recycle_sequence_close(): the sums are whole. */
 	before = __atomic_load_n(&header->aggregate_sequence, __ATOMIC_ACQUIRE);
 	*begun = before;
 	/* The size has been checked, but may have changed since. */

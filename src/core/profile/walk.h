@@ -39,7 +39,8 @@ struct pm_walk {
 #endif
 #endif
 #ifndef PM_WALK_FENCE
-/* ThreadSanitizer does not support fences, and needs none: all shared data is atomic. */
+/* Its callers name the writer's fence that it pairs with. ThreadSanitizer does not support fences, and
+ * needs none: all shared data is atomic. */
 #define PM_WALK_FENCE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #endif
 
@@ -76,6 +77,18 @@ static inline void pm_walk_copy(void *to, const unsigned char *from, size_t size
 {
 	for (size_t i = 0; i < size; i += 8) {
 		uint64_t word = pm_walk_word(from + i);
+
+		memcpy((unsigned char *)to + i, &word, 8);
+	}
+}
+
+/* The same of a plan: a cost's `known` is loaded before its values. The acquires pair with the release
+ * in publish() of regions/slow/cost.c. */
+static inline void pm_walk_copy_plan(void *to, const unsigned char *from, size_t size)
+{
+	for (size_t i = 0; i < size; i += 8) {
+		uint64_t word = __atomic_load_n(
+			(const uint64_t *)(const void *)(from + i), __ATOMIC_ACQUIRE);
 
 		memcpy((unsigned char *)to + i, &word, 8);
 	}

@@ -110,6 +110,7 @@ static void restart(void *state)
 
 	__atomic_store_n(&buffer->full, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&buffer->count, 0, __ATOMIC_RELAXED);
+	/* Pairs with the acquire in perfmon_buffer_next(). */
 	__atomic_store_n(&buffer->used, 0, __ATOMIC_RELEASE);
 }
 

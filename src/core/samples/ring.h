@@ -78,7 +78,7 @@ static inline uint64_t pm_ring_head(const struct pm_ring *ring)
 {
 	const struct perf_event_mmap_page *page = ring->page;
 
-	/* Acquire, as in pm_ring_next(). */
+	/* Pairs with the kernel's barrier before it moves data_head, as in pm_ring_next(). */
 	return page ? __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) : 0;
 }
 

@@ -24,6 +24,7 @@ static void on_overflow(int signo, siginfo_t *info, void *context)
 	if (!entry)
 		return;
 	pm_kernel_quiet_begin(&quiet);
+	/* Both counts pair with whoever disarms (stopped.h) and closes (pm_overflow_close()). */
 	__atomic_fetch_add(&entry->users, 1, __ATOMIC_SEQ_CST);
 	session = __atomic_load_n(&entry->session, __ATOMIC_SEQ_CST);
 	if (session)
@@ -49,7 +50,7 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 	if (!entry)
 		return;
 	__atomic_fetch_add(&entry->users, 1, __ATOMIC_SEQ_CST);
-	/* It may have become another event's. */
+	/* It may have become another event's. Pairs with pm_stopped_watch(): see stopped.h. */
 	if (__atomic_load_n(&entry->session, __ATOMIC_SEQ_CST) &&
 	    __atomic_load_n(&entry->fd, __ATOMIC_SEQ_CST) == info->si_fd + 1) {
 		overflow = entry->info;

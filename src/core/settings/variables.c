@@ -38,7 +38,7 @@ struct setting {
 	char value[];
 };
 static const struct setting
-	*settings; /* read with acquire, pairs with pm_setting_set() */
+	*settings; /* read with acquire, pairs with the release in pm_setting_set() */
 
 /* While this thread tries a value nothing else is set. */
 static __thread struct {
@@ -183,6 +183,7 @@ int pm_setting_set(int number, const char *value)
 	made->name = names[number];
 	made->earlier = settings;
 	memcpy(made->value, value, size);
+	/* Pairs with the acquire in set_by_program(). */
 	__atomic_store_n(&settings, made, __ATOMIC_RELEASE);
 	return 0;
 }

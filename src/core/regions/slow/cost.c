@@ -428,8 +428,8 @@ static struct perfmon_profile_cost cost_of(const struct costs *costs, uint32_t i
 	return cost;
 }
 
-/* The release orders the values before `known`. It pairs with readers' acquire load of
- * it. */
+/* The release orders the values before `known`. It pairs with the acquires in
+ * pm_walk_copy_plan(). */
 static void publish(struct perfmon_profile_cost *to,
 		    const struct perfmon_profile_cost *cost)
 {

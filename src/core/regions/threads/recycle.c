@@ -25,6 +25,7 @@ void pm_recycle_sequence_open(void)
 
 	if (sequence_depth++)
 		return;
+	/* The fence pairs with a reader's before its second load, in take.c. */
 	__atomic_store_n(&header->aggregate_sequence, header->aggregate_sequence + 1,
 			 __ATOMIC_SEQ_CST);
 #ifndef PM_TSAN
@@ -38,6 +39,7 @@ void pm_recycle_sequence_close(void)
 
 	if (--sequence_depth)
 		return;
+	/* Pairs with a reader's first load, in take.c. */
 	__atomic_store_n(&header->aggregate_sequence, header->aggregate_sequence + 1,
 			 __ATOMIC_RELEASE);
 }

@@ -147,6 +147,7 @@ struct perfmon_region *pm_registry_find(const char *name)
 	struct key key = key_of(name);
 	struct entry **place = place_of(&key), *entry;
 
+	/* Pairs with the release in pm_registry_add(): the entry is complete. */
 	entry = place ? __atomic_load_n(place, __ATOMIC_ACQUIRE) : NULL;
 	return entry ? &entry->region : NULL;
 }
@@ -177,6 +178,7 @@ static bool plant(const struct key *key, struct entry *entry)
 	if (!tree)
 		return false;
 	tree->number = (unsigned long)(key->hash >> (64 - TREES_LOG2));
+	/* Pairs with the acquires of place_of() and its callers. */
 	__atomic_store_n(&tree->top, entry, __ATOMIC_RELEASE);
 	cds_lfht_node_init(&tree->node);
 	cds_lfht_add(trees, tree->number, &tree->node);
@@ -199,6 +201,7 @@ struct perfmon_region *pm_registry_add(const char *name, bool left_out)
 	entry->region.name = entry->name;
 	entry->region.key = left_out ? PM_KEY_LEFT_OUT : PM_REGION_KEY(count + 1);
 	place = place_of(&key);
+	/* Pairs with the acquires of place_of() and its callers. */
 	if (place)
 		__atomic_store_n(place, entry, __ATOMIC_RELEASE);
 	else if (!plant(&key, entry))

@@ -26,6 +26,7 @@ static struct pm_task *task_of(uint32_t number)
 
 static struct pm_task *take_free(void)
 {
+	/* Pairs with the release in give(). */
 	uint64_t head = __atomic_load_n(&free_tasks, __ATOMIC_ACQUIRE), next;
 	struct pm_task *task;
 
@@ -46,6 +47,7 @@ static void give(struct pm_task *task)
 {
 	uint64_t head = __atomic_load_n(&free_tasks, __ATOMIC_RELAXED), next;
 
+	/* The release pairs with the acquire in take_free(). */
 	do {
 		__atomic_store_n(&task->next, (uint32_t)head, __ATOMIC_RELAXED);
 		next = ((head >> HALF) + 1) << HALF | task->number;

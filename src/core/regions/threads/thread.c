@@ -253,6 +253,7 @@ static int make_record(struct pm_thread *thread)
 		pm_recycle_thread(record);
 		return -ENOMEM;
 	}
+	/* Pairs with a reader's acquire of the state, in profile/threads.c. */
 	__atomic_store_n(&record->state, PERFMON_PROFILE_THREAD_STATE_LIVE,
 			 __ATOMIC_RELEASE);
 	return 0;

@@ -33,6 +33,7 @@ struct pm_helper {
 /* Returns whether EVENT is a wake-up that nobody has asked for. */
 static bool is_idle(struct pm_helper *helper, const struct epoll_event *event)
 {
+	/* Pairs with the release in pm_helper_wake(). */
 	return event->data.u64 == PM_POLLER_WAKE &&
 	       !__atomic_exchange_n(&helper->woken, false, __ATOMIC_ACQUIRE);
 }
@@ -43,6 +44,7 @@ static void *serve(void *argument)
 	struct epoll_event events[EVENTS_AT_ONCE];
 	unsigned int failures = 0;
 
+	/* Both loads of `quit` pair with the release in pm_helper_stop(). */
 	while (!__atomic_load_n(&helper->quit, __ATOMIC_ACQUIRE)) {
 		int i, n = pm_poller_wait(&helper->poller, events, EVENTS_AT_ONCE);
 		int err = pm_poller_check(&helper->poller);
@@ -102,6 +104,7 @@ void pm_helper_stop(struct pm_helper *helper)
 {
 	if (!helper)
 		return;
+	/* Pairs with the acquires in serve(). */
 	__atomic_store_n(&helper->quit, true, __ATOMIC_RELEASE);
 	pm_helper_wake(helper);
 	pthread_join(helper->thread, NULL);

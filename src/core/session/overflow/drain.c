@@ -373,6 +373,7 @@ void pm_overflow_report_log(struct perfmon_session *session)
 	const struct perfmon_message message = {.type = PERFMON_MESSAGE_TYPE_LOG};
 	struct pm_sampling *sampling = session->sampling;
 
+	/* Pairs with the release in log_failed(). */
 	if (!sampling || sampling->log_reported ||
 	    !__atomic_load_n(&sampling->log_failed, __ATOMIC_ACQUIRE))
 		return;

@@ -69,6 +69,7 @@ static void fill_entry(struct pm_stopped *entry, struct perfmon_session *session
 
 static void wait_for_users(struct pm_stopped *entry)
 {
+	/* Pairs with the handlers: see stopped.h. */
 	__atomic_store_n(&entry->session, NULL, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&entry->users, __ATOMIC_SEQ_CST))
 		pm_kernel_yield();

@@ -11,8 +11,10 @@
  *   users     the handler                whoever disarms: waits for 0 before the session
  *                                        may go
  *
- * Locked by PM_LOCK_STOPPED. All of them sequentially consistent: a handler that is not
- * counted in `users` sees that the session has gone.
+ * Locked by PM_LOCK_STOPPED. All of them are sequentially consistent: a handler that is not
+ * counted in `users` sees that the session has gone. So a handler's move of `users` and its load
+ * of `session` pair with the store of `session` and the load of `users` in wait_for_users(). Its
+ * load of `fd` pairs with the store after those of `info`, `handler` and `session`.
  */
 #ifndef PM_SESSION_OVERFLOW_STOPPED_H
 #define PM_SESSION_OVERFLOW_STOPPED_H

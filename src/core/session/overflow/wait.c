@@ -13,6 +13,7 @@ void pm_overflow_release(struct perfmon_session *session)
 
 void pm_wait_let_go(struct perfmon_session *session)
 {
+	/* Pairs with the load in pm_overflow_close(). */
 	__atomic_fetch_sub(&session->overflows->blocked, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -27,7 +28,7 @@ void pm_overflow_close(struct perfmon_session *session)
 	/* The calling thread itself, in this very call. */
 	if (pm_busy_forget_stop(session))
 		pm_wait_let_go(session);
-	/* Whoever is in the handler still uses the session. */
+	/* Whoever is in the handler still uses the session. Pairs with pm_wait_let_go(). */
 	while (__atomic_load_n(&session->overflows->blocked, __ATOMIC_SEQ_CST))
 		pm_kernel_yield();
 }

@@ -74,6 +74,7 @@ static void log_failed(void *argument, int error)
 	struct perfmon_session *session = argument;
 
 	(void)error;
+	/* Pairs with the acquire in pm_overflow_report_log(). */
 	__atomic_store_n(&session->sampling->log_failed, true, __ATOMIC_RELEASE);
 	pm_session_wake(session);
 }

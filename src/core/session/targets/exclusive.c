@@ -19,6 +19,7 @@ static int map_claims(void)
 	void *memory;
 	int err;
 
+	/* Pairs with the release below: the lock of the list is there. */
 	if (__atomic_load_n(&claims, __ATOMIC_ACQUIRE))
 		return 0;
 	err = pm_kernel_mmap(&memory, pm_kernel_page_size(), PROT_READ | PROT_WRITE,
@@ -59,6 +60,7 @@ int pm_exclusive_claim(struct perfmon_session *session, pid_t tid)
 
 struct perfmon_session *pm_exclusive_of(pid_t tid)
 {
+	/* Pairs with the release in map_claims(). */
 	struct claims *known = __atomic_load_n(&claims, __ATOMIC_ACQUIRE);
 	struct perfmon_session *found;
 
