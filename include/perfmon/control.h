@@ -48,11 +48,13 @@ int perfmon_session_swap(struct perfmon_session *session, struct perfmon_value *
  *
  * TEXT NULL or "": stops, and keeps counters and sums.
  *
- * 0; -EINVAL: the session is detached, it has several event sets, TEXT names some, or
- * KEEP is NULL with a count;
- * what perfmon_session_add_events() and perfmon_session_start() give. Where the new
- * events are refused, the old ones count on with their sums; where they cannot be
- * started, the session is stopped.
+ * Where the new events are refused, the old ones count on with their sums; where they
+ * cannot be started, the session is stopped.
+ *
+ * Return: 0, or
+ * -EINVAL: the session is detached, it has several event sets, TEXT names some, or KEEP is
+ *	NULL with a count
+ * - what perfmon_session_add_events() and perfmon_session_start() give
  */
 int perfmon_session_control(struct perfmon_session *session, const char *text,
 			    const uint32_t *keep, size_t keep_count);

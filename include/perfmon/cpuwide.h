@@ -95,7 +95,9 @@ void perfmon_cpuwide_close(struct perfmon_cpuwide *cpuwide);
  * perfmon_cpuwide_start(), perfmon_cpuwide_stop() - one system call for each group of each
  * CPU, one after the other: CPUs begin and end some microseconds apart.
  *
- * Return: 0; -EINVAL: NULL; what ioctl(2) gives first (all CPUs are asked).
+ * Return: 0, or
+ * -EINVAL: NULL
+ * - what ioctl(2) gives first: all CPUs are asked
  */
 int perfmon_cpuwide_start(struct perfmon_cpuwide *cpuwide);
 int perfmon_cpuwide_stop(struct perfmon_cpuwide *cpuwide);

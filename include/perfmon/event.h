@@ -126,10 +126,12 @@ int perfmon_event_expand(const char *text, uint32_t flags,
  *
  * The rest as perfmon_event_expand().
  *
- * Return: 0, an error of perfmon_event_expand(), -ENOTUNIQ if @text stands for more than
- * one event here (several kinds of cores, several boxes of an uncore PMU, a list), -E2BIG
- * if the encoding doesn't fit into @attr, -EOPNOTSUPP if the event is not the kernel's
- * (exact::).
+ * Return: 0, or
+ * -ENOTUNIQ: @text stands for more than one event here: several kinds of cores, several
+ *	boxes of an uncore PMU, a list
+ * -E2BIG: the encoding does not fit into @attr
+ * -EOPNOTSUPP: the event is not the kernel's (exact::)
+ * - an error of perfmon_event_expand()
  */
 int perfmon_event_encode(const char *text, uint32_t flags, struct perf_event_attr *attr,
 			 char *message, size_t message_size);

@@ -101,8 +101,10 @@ int perfmon_log_open(struct perfmon_log **log, const char *path, char *message,
 /**
  * perfmon_log_open_descriptor() - the same for descriptor FD, which stays the caller's
  * and must stay open: a file, read from its beginning whatever its offset, or a pipe or
- * socket, read from where it is. -EAGAIN: a pipe that does not block has not given the
- * head yet.
+ * socket, read from where it is.
+ *
+ * Return: as perfmon_log_open(), and
+ * -EAGAIN: a pipe that does not block has not given the head yet
  */
 int perfmon_log_open_descriptor(struct perfmon_log **log, int fd, char *message,
 				size_t message_size);
@@ -111,12 +113,16 @@ int perfmon_log_open_descriptor(struct perfmon_log **log, int fd, char *message,
  * perfmon_log_next() - the next record in *RECORD, whose pointers are good until the next
  * call on LOG.
  *
- * 1; 0: the log has ended; -EAGAIN: its writer has not finished it, and there is no more
- * for now: ask again later; -EINVAL: RECORD's size is smaller than its first version's;
- * -E2BIG: it is longer than this library's, and not zero there;
- * -EBADMSG: what stands there is no record, or the log was cut off; -EOPNOTSUPP: a sample
- * with fields that this library does not know; -ENOMEM; what read(2) gives. After any
- * other error than -EAGAIN and -EINVAL each call gives it again.
+ * Return: 1; 0 when the log has ended; or
+ * -EAGAIN: its writer has not finished it, and there is no more for now: ask again later
+ * -EINVAL: RECORD's size is smaller than its first version's
+ * -E2BIG: RECORD is longer than this library's, and not zero there
+ * -EBADMSG: there is no record, or the log was cut off
+ * -EOPNOTSUPP: a sample with fields that this library does not know
+ * -ENOMEM
+ * - what read(2) gives
+ *
+ * After any other error than -EAGAIN and -EINVAL each call gives it again.
  */
 int perfmon_log_next(struct perfmon_log *log, struct perfmon_log_record *record);
 

@@ -101,8 +101,9 @@ struct perfmon_overflow {
  * perfmon_overflow_program() with resets of -PERIOD, and perfmon_session_write() of
  * -PERIOD, with their system calls.
  *
- * 0; -EINVAL: also for a PERIOD of 0 or of 2^63 and above; errors as
- * perfmon_overflow_program().
+ * Return: 0, or
+ * -EINVAL: also for a PERIOD of 0 or of 2^63 and above
+ * - an error of perfmon_overflow_program()
  */
 int perfmon_overflow_period(struct perfmon_session *session, uint32_t index,
 			    uint64_t period, uint32_t flags);
@@ -276,10 +277,11 @@ int perfmon_overflow_block(struct perfmon_session *session, int signo);
  * - what ioctl(2) gives: the session is stopped then
  *
  * On Linux 6.17 and later a breakpoint that has stopped another thread is opened anew,
- * with all of the session; then also -EOPNOTSUPP (in a signal handler, or where that
- * thread reads counters from user space), -EBUSY (the session has a log), -ENOMEM, and
- * what attaching gives (-ENOSPC where more than half of its debug registers are
- * taken): the session stays masked.
+ * with all of the session. Then the session stays masked after these errors, too:
+ * -EOPNOTSUPP: in a signal handler, or that thread reads counters from user space
+ * -EBUSY: the session has a log
+ * -ENOMEM
+ * - what attaching gives: -ENOSPC if more than half of its debug registers are taken
  */
 int perfmon_overflow_restart(struct perfmon_session *session);
 

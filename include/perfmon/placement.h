@@ -77,8 +77,9 @@ void perfmon_placement_free(struct perfmon_placement *placement);
  * on; those there are stay as they are. Online CPUs are noticed without this call;
  * what a cgroup allows is not.
  *
- * Return: 1 if the online or allowed CPUs are others than before, 0 if not; -ENOMEM, or
- * what reading /sys gave.
+ * Return: 1 if the online or allowed CPUs are others than before, 0 if not; or
+ * -ENOMEM
+ * - what reading /sys gives
  */
 int perfmon_placement_refresh(void);
 

@@ -81,9 +81,10 @@ int perfmon_profile_open(struct perfmon_profile **profile, const char *path,
  * perfmon_profile_open_process() - the same for the running process PID, wherever it keeps
  * its profile. The calling process may be PID itself.
  *
- * Further errors: -ESRCH: there is no such process; -EACCES: the caller may not inspect it
- * (ptrace(2), PTRACE_MODE_READ_FSCREDS); -ENOENT: it has no profile, or one in private
- * memory.
+ * Return: as perfmon_profile_open(), and
+ * -ESRCH: there is no such process
+ * -EACCES: the caller may not inspect it (ptrace(2), PTRACE_MODE_READ_FSCREDS)
+ * -ENOENT: it has no profile, or one in private memory
  */
 int perfmon_profile_open_process(struct perfmon_profile **profile, pid_t pid,
 				 uint32_t flags, char *message, size_t message_size);

@@ -210,8 +210,10 @@ void perfmon_region_arm(void);
  * count.
  *
  * Another thread may change the number at any time. Any thread; not from a signal
- * handler. It may allocate and enter the kernel. Returns the number; -EPERM if regions
- * cannot be counted in this process (PERFMON_DEBUG=1 says why).
+ * handler. It may allocate and enter the kernel.
+ *
+ * Return: the number, or
+ * -EPERM: regions cannot be counted in this process (PERFMON_DEBUG=1 says why)
  */
 int perfmon_region_disarmed(void);
 

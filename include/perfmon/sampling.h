@@ -85,9 +85,13 @@ int perfmon_sampling_set_up(struct perfmon_session *session,
 
 /**
  * perfmon_sampling_tear_down() - ends sampling: the format's buffer and the log are
- * closed, counters go on to count. 0, also when none is set up; -EBUSY: the session runs
- * or is masked; the log's saved error; for an attached session what attaching gives: then
- * it is still set up, without a log, whose error comes with the next call.
+ * closed, counters go on to count.
+ *
+ * Return: 0, also when none is set up; or
+ * -EBUSY: the session runs or is masked
+ * - the log's saved error
+ * - for an attached session what attaching gives: then sampling is still set up, without a
+ *   log, whose error comes with the next call
  */
 int perfmon_sampling_tear_down(struct perfmon_session *session);
 
@@ -162,23 +166,41 @@ int perfmon_sampling_leave(struct perfmon_session *session);
 int perfmon_sampling_log(struct perfmon_session *session, const char *path, int fd,
 			 uint32_t flags);
 
-/** perfmon_sampling_log_flush() - waits until all that was taken is in the kernel's
- * hands: 0, or the error that writing has met (ENOSPC, EPIPE...), however long ago;
- * -EINVAL: no log; -ETIMEDOUT: nobody has read the log's pipe for a second: what waits is
- * kept, flush again. An error is also a message, of type PERFMON_MESSAGE_TYPE_LOG
- * (perfmon/overflow.h). */
+/**
+ * perfmon_sampling_log_flush() - waits until all that was taken is in the kernel's hands.
+ * An error of writing is also a message, of type PERFMON_MESSAGE_TYPE_LOG
+ * (perfmon/overflow.h).
+ *
+ * Return: 0, or
+ * -EINVAL: no log
+ * -ETIMEDOUT: nobody has read the log's pipe for a second: what waits is kept, flush again
+ * - the error that writing has met (-ENOSPC, -EPIPE...), however long ago
+ */
 int perfmon_sampling_log_flush(struct perfmon_session *session);
 
-/** perfmon_sampling_log_user() - a record of the program's own, of its KIND, with SIZE
- * bytes of DATA (at most 65,000). 0; -EINVAL: no log; -E2BIG; -ENOBUFS: no room just now,
- * the record is dropped and the log says so; the log's saved error. */
+/**
+ * perfmon_sampling_log_user() - writes a record of the program's own, of its KIND, with
+ * SIZE bytes of DATA (at most 65,000).
+ *
+ * Return: 0, or
+ * -EINVAL: no log
+ * -E2BIG: SIZE is above that
+ * -ENOBUFS: there is no room just now: the record is dropped, and the log says so
+ * - the log's saved error
+ */
 int perfmon_sampling_log_user(struct perfmon_session *session, uint32_t kind,
 			      const void *data, size_t size);
 
-/** perfmon_sampling_log_close() - flushes and completes the log. 0, also when there is
- * none; the log's saved error; -EBUSY: the session runs or is masked; -ETIMEDOUT: nobody
- * has read the log's pipe for a second: the samples that it had no room for are lost, and
- * perfmon_sampling_counts() has them. perfmon_session_close() waits no longer, either. */
+/**
+ * perfmon_sampling_log_close() - flushes and completes the log. perfmon_session_close()
+ * waits no longer, either.
+ *
+ * Return: 0, also when there is none; or
+ * -EBUSY: the session runs or is masked
+ * -ETIMEDOUT: nobody has read the log's pipe for a second: the samples that it had no room
+ *	for are lost, and perfmon_sampling_counts() has them
+ * - the log's saved error
+ */
 int perfmon_sampling_log_close(struct perfmon_session *session);
 
 #ifdef __cplusplus

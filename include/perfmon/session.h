@@ -343,12 +343,15 @@ int perfmon_session_attach(struct perfmon_session *session, uint32_t kind, int32
  * to those that an attached and stopped session has (hwpmc's rule: perfmon2 has one
  * target); a detached one is attached. @element_size: sizeof(targets[0]).
  *
- * System calls and errors as perfmon_session_attach() for each target; -EEXIST: one is
- * there twice, or the session is attached to it already; -E2BIG: more than
- * PERFMON_SESSION_TARGETS_MAX; -EINVAL: also for several targets of an exclusive session,
- * or an unknown flag; -EOPNOTSUPP: what the target creates cannot notify, leave other
- * counters' values in samples, or switch sets (PERFMON_TARGET_CHILDREN), nor can a
- * process's overflows be noticed. Allocates for the second and further targets.
+ * System calls and errors are those of perfmon_session_attach() for each target, and
+ * -EEXIST: one is there twice, or the session is attached to it already
+ * -E2BIG: more than PERFMON_SESSION_TARGETS_MAX
+ * -EINVAL: also for several targets of an exclusive session, or an unknown flag
+ * -EOPNOTSUPP: what the target creates cannot notify, leave other counters' values in
+ *	samples, or switch sets (PERFMON_TARGET_CHILDREN), nor can a process's overflows be
+ *	noticed
+ *
+ * Allocates for the second and further targets.
  *
  * PERFMON_TARGET_ON_EXEC is for a program that was forked and has not been executed yet:
  * attach, start, let it go on. The kernel begins at the execve(2) itself

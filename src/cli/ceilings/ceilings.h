@@ -97,8 +97,11 @@ const struct cli_ceiling *cli_ceiling_find(const struct cli_ceilings *ceilings,
 
 /*
  * Reads what cli_ceilings_write() wrote to PATH into *CEILINGS, which describes this machine.
- * Returns 0, -ENOENT without such a file, -EXDEV: the file is of another machine, -EINVAL: it is
- * no such file, or the error of reading it. All but -ENOENT have a sentence in DIAG.
+ * All errors but -ENOENT have a sentence in DIAG. Returns 0, or
+ * -ENOENT: there is no file
+ * -EXDEV: the file is of another machine
+ * -EINVAL: it is no such file
+ * - the error of reading it
  */
 int cli_ceilings_read(struct cli_ceilings *ceilings, const char *path,
 		      struct pm_diag *diag);

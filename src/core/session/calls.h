@@ -8,9 +8,13 @@
 
 /* --- enter.c ------------------------------------------------------------------------ */
 
-/* Takes the lock for a call of the program's, of which the session's sentence is from here
- * on. -EINVAL without a session, -ECHILD in a child of the process, -EAGAIN in a handler
- * that has interrupted too many others (busy.h). */
+/*
+ * Takes the lock for a call of the program's, of which the session's sentence is from here
+ * on. Returns 0, or
+ * -EINVAL: there is no session
+ * -ECHILD: in a child of the process
+ * -EAGAIN: in a handler that has interrupted too many others (busy.h)
+ */
 int pm_session_enter(struct perfmon_session *session);
 
 /* The same for the library's own work, and for calls that ask for the sentence: it stays. */

@@ -49,9 +49,11 @@ int pm_cpus_next(const struct pm_cpus *set, unsigned int from);
 
 /*
  * pm_cpus_parse_list() - adds "0-3,8" to SET, as the kernel writes lists. Blanks around
- * it are allowed; an empty text adds nothing. -EINVAL with the wrong part in *BAD (may be
- * NULL), -ERANGE likewise for a number above PM_CPUS_MAX, -ENOMEM. The part before the
- * error was added.
+ * it are allowed; an empty text adds nothing. After an error the part before it was added,
+ * and *BAD (may be NULL) has the wrong part. Returns 0, or
+ * -EINVAL: a mistake
+ * -ERANGE: a number above PM_CPUS_MAX
+ * -ENOMEM
  */
 int pm_cpus_parse_list(struct pm_cpus *set, struct pm_slice text, struct pm_slice *bad);
 

@@ -29,9 +29,11 @@ struct pm_report_groups {
  * which it might run at its first region or at its end; to "several", if no object does;
  * to "unknown", if the profile does not tell where it might run.
  *
- * 0; -ENOMEM; -EINVAL: LEVEL's name is none; -ENOENT: this machine has no such level, or
- * is not the one that the profile is of; each with a sentence in DIAG. Reads files of
- * sysfs and allocates. *GROUPS is untouched on failure.
+ * Reads files of sysfs and allocates. *GROUPS is untouched on failure. Returns 0, or with a
+ * sentence in DIAG
+ * -ENOMEM
+ * -EINVAL: LEVEL's name is none
+ * -ENOENT: this machine has no such level, or is not the one that the profile is of
  */
 int pm_report_groups_make(struct pm_report_groups *groups,
 			  const struct pm_snapshot *snapshot, const char *level,

@@ -24,8 +24,12 @@ struct pm_report_file {
  * WAIT: for who reads a FIFO. Without it a FIFO that nobody reads is refused, and
  * pm_report_fd_write() does not wait for ever for one that somebody does not read.
  *
- * 0; -ELOOP: a symbolic link; -ENXIO: nobody reads the FIFO; -EACCES, too, if the file is
- * another user's in a sticky folder (fs.protected_regular); -ENOMEM; or what open(2) gave. Allocates; any thread.
+ * Allocates; any thread. Returns 0, or
+ * -ELOOP: a symbolic link
+ * -ENXIO: nobody reads the FIFO
+ * -EACCES: also for another user's file in a sticky folder (fs.protected_regular)
+ * -ENOMEM
+ * - what open(2) gave
  */
 int pm_report_file_open(struct pm_report_file *file, const char *path, bool wait);
 

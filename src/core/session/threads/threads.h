@@ -55,7 +55,7 @@ struct pm_threads_request {
 
 struct pm_threads_result {
 	uint32_t direct;    /* threads opened and not closed again, ended ones included */
-	uint32_t inherited; /* other living scan, seen to count through their creator */
+	uint32_t inherited; /* other living threads: they count through their creator */
 	uint32_t refused;   /* threads of child processes that may not be observed */
 	uint32_t uncertain; /* threads that may count not at all, in part or twice: 0 is
 			     * exact
@@ -79,10 +79,13 @@ extern bool pm_threads_as_before_6_12;
  * enables; none is left behind. It sleeps (a second in all, at most) for threads that
  * neither sleep nor come back to user mode.
  *
- * Errors leave nothing open, and a sentence in DIAG: -ESRCH: there is no such process, or
- * it ended meanwhile; -EACCES, -EPERM: not permitted, or /proc hides it (hidepid);
- * -EXDEV: /proc is of another pid namespace; -EMFILE: too few file descriptors; -ENOMEM;
- * what open() gave. Any thread may call it; it allocates.
+ * Any thread may call it; it allocates. Errors leave nothing open, and a sentence in DIAG:
+ * -ESRCH: there is no such process, or it ended meanwhile
+ * -EACCES, -EPERM: not permitted, or /proc hides it (hidepid)
+ * -EXDEV: /proc is of another pid namespace
+ * -EMFILE: too few file descriptors
+ * -ENOMEM
+ * - what open() gave
  */
 int pm_threads_process(const struct pm_threads_request *request,
 		       struct pm_threads_result *result, struct pm_diag *diag);
