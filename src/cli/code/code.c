@@ -7,14 +7,6 @@
 
 #include "cli/code/dw.h"
 
-void pm_code_build_id_text(const unsigned char *bytes, size_t length,
-			   char text[PM_CODE_BUILD_ID])
-{
-	text[0] = '\0';
-	for (size_t i = 0; length <= PM_CODE_BUILD_ID_MAX && i < length; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-}
-
 #ifdef HAVE_LIBDWFL
 struct pm_code_file {
 	const struct pm_dw *dw;
@@ -58,7 +50,7 @@ void pm_code_build_id(const struct pm_code_file *file, char text[PM_CODE_BUILD_I
 	/* The id is not known before. */
 	file->dw->dwfl_module_getelf(file->module, &bias);
 	length = file->dw->dwfl_module_build_id(file->module, &bytes, &at);
-	pm_code_build_id_text(bytes, length > 0 ? (size_t)length : 0, text);
+	pm_elf_build_id_text(bytes, length > 0 ? (size_t)length : 0, text);
 }
 
 /* Returns the line of the code at ADDRESS, or 0. Of several at the place where a part of a function

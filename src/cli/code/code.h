@@ -11,20 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/code/elf.h"
+
 /* Describes a place in the code as far as it is known. */
 struct pm_code {
 	char *symbol;	 /* free(3) it; NULL: not known */
 	uint64_t inside; /* how far behind the symbol's begin it is */
 	unsigned int line;
 };
-
-/* A build id in hexadecimal digits, with its NUL. */
-#define PM_CODE_BUILD_ID_MAX 64
-#define PM_CODE_BUILD_ID     (2 * PM_CODE_BUILD_ID_MAX + 1)
-
-/* Writes the LENGTH bytes of a build id at BYTES, "" if these are too many. */
-void pm_code_build_id_text(const unsigned char *bytes, size_t length,
-			   char text[PM_CODE_BUILD_ID]);
 
 /* A file of code, with its debug information wherever that is. */
 struct pm_code_file;

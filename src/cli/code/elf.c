@@ -12,6 +12,14 @@
 
 static const char system_dir[] = "/usr/lib/debug";
 
+void pm_elf_build_id_text(const unsigned char *bytes, size_t length,
+			  char text[PM_CODE_BUILD_ID])
+{
+	text[0] = '\0';
+	for (size_t i = 0; length <= PM_CODE_BUILD_ID_MAX && i < length; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+}
+
 bool pm_elf_build_id(const char *notes, size_t size, char text[PM_CODE_BUILD_ID])
 {
 	const ElfW(Nhdr) * note;
@@ -27,8 +35,8 @@ bool pm_elf_build_id(const char *notes, size_t size, char text[PM_CODE_BUILD_ID]
 			return false;
 		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
 		    !memcmp(name, "GNU", 4)) {
-			pm_code_build_id_text((const unsigned char *)name + names,
-					      note->n_descsz, text);
+			pm_elf_build_id_text((const unsigned char *)name + names,
+					     note->n_descsz, text);
 			return true;
 		}
 		notes += all;
@@ -84,8 +92,8 @@ bool pm_elf_has_link(const char *path, const char *link)
 
 /* --- the sections of a file ------------------------------------------------------------ */
 
-#define SECTIONS_MAX 256
-#define TEXT_MAX     8192
+/* Threads with small stacks come here, too. A file with more is left to libdw. */
+#define TEXT_MAX 2048
 
 static bool read_all(int fd, void *to, size_t size, uint64_t at)
 {
@@ -138,21 +146,31 @@ static bool section_tells_more(int fd, const char *path, const ElfW(Shdr) * sect
 	return false;
 }
 
+static bool read_header(int fd, const ElfW(Ehdr) * head, size_t number,
+			ElfW(Shdr) * section)
+{
+	return number < head->e_shnum &&
+	       read_all(fd, section, sizeof(*section),
+			head->e_shoff + number * sizeof(*section));
+}
+
 static bool file_tells_more(int fd, const char *path)
 {
 	ElfW(Ehdr) head;
-	ElfW(Shdr) sections[SECTIONS_MAX];
+	ElfW(Shdr) section;
 	char names[TEXT_MAX];
+	uint64_t size;
 
-	if (!read_all(fd, &head, sizeof(head), 0) || head.e_shnum > SECTIONS_MAX ||
-	    head.e_shentsize != sizeof(sections[0]) || head.e_shstrndx >= head.e_shnum ||
-	    !read_all(fd, sections, head.e_shnum * sizeof(sections[0]), head.e_shoff) ||
-	    !read_section(fd, &sections[head.e_shstrndx], names))
+	if (!read_all(fd, &head, sizeof(head), 0) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    head.e_shentsize != sizeof(section) ||
+	    !read_header(fd, &head, head.e_shstrndx, &section) ||
+	    !read_section(fd, &section, names))
 		return true;
+	size = section.sh_size;
 	for (size_t i = 0; i < head.e_shnum; i++) {
-		if (sections[i].sh_name >= sections[head.e_shstrndx].sh_size ||
-		    section_tells_more(fd, path, &sections[i],
-				       names + sections[i].sh_name))
+		if (!read_header(fd, &head, i, &section) || section.sh_name >= size ||
+		    section_tells_more(fd, path, &section, names + section.sh_name))
 			return true;
 	}
 	return false;

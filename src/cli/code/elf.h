@@ -7,7 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/code/code.h"
+/* A build id in hexadecimal digits, with its NUL. */
+#define PM_CODE_BUILD_ID_MAX 64
+#define PM_CODE_BUILD_ID     (2 * PM_CODE_BUILD_ID_MAX + 1)
+
+/* Writes the LENGTH bytes of a build id at BYTES, "" if these are too many. */
+void pm_elf_build_id_text(const unsigned char *bytes, size_t length,
+			  char text[PM_CODE_BUILD_ID]);
 
 /* Takes the build id from the notes of SIZE bytes at NOTES. Returns whether there is one. */
 bool pm_elf_build_id(const char *notes, size_t size, char text[PM_CODE_BUILD_ID]);
