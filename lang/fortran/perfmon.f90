@@ -338,7 +338,7 @@ module perfmon
       import :: c_int, c_ptr
       integer(c_int), value :: code
     end function
-    integer(c_int) function c_try_lock(lock) bind(C, name='pthread_mutex_trylock')
+    integer(c_int) function c_lock(lock) bind(C, name='pthread_mutex_lock')
       import :: c_int, c_int64_t
       integer(c_int64_t), intent(inout) :: lock(*)
     end function
@@ -898,19 +898,17 @@ contains
     if (this%slot%serial == this%serial) handle = this%slot%handle
   end function
 
-  ! Gives HANDLE a slot. Another thread that has the lock is not waited for: it may be gone, in a child
-  ! after fork(2).
+  ! Gives HANDLE a slot. The two functions of the lock are in the C library also where others of
+  ! pthreads are in one of their own (glibc before 2.34), which the program need not link.
   recursive subroutine open_slot(this, handle)
     class(perfmon_session), intent(inout) :: this
     type(c_ptr), intent(in) :: handle
     integer(c_int) :: ignored
 
-    nullify (this%slot)
-    if (c_try_lock(free_lock) == 0) then
-      this%slot => free_slots
-      if (associated(free_slots)) free_slots => free_slots%next
-      ignored = c_unlock(free_lock)
-    end if
+    ignored = c_lock(free_lock)
+    this%slot => free_slots
+    if (associated(free_slots)) free_slots => free_slots%next
+    ignored = c_unlock(free_lock)
     if (.not. associated(this%slot)) allocate (this%slot)
     this%slot%handle = handle
     this%serial = this%slot%serial
@@ -923,7 +921,7 @@ contains
     if (.not. c_associated(handle_of(this))) return
     this%slot%handle = c_null_ptr
     this%slot%serial = this%slot%serial + 1
-    if (c_try_lock(free_lock) /= 0) return
+    ignored = c_lock(free_lock)
     this%slot%next => free_slots
     free_slots => this%slot
     ignored = c_unlock(free_lock)
