@@ -51,10 +51,7 @@ tells() { # COUNT TEXT FORMAT ARGUMENT...
 	want=$1
 	text=$2
 	shift 2
-	to "$@" && [ "$(grep -cF -- "$text" "$here/err")" -eq "$want" ] || {
-		cat "$here/err"
-		return 1
-	}
+	to "$@" && [ "$(grep -cF -- "$text" "$here/err")" -eq "$want" ]
 }
 for format in callgrind chrome folded json-split pprof; do
 	try "$format: steps are left out" tells 1 "'$here/steps': the steps of 1 path are left out" $format "$here/steps"
