@@ -164,6 +164,24 @@ else
 			[ "$(grep -c ' 2 same 7$' "$here/out")" -eq 6 ]
 	}
 	try "processes stay apart" several
+	PERFMON_EVENTS=none PERFMON_PROFILE=$here/crossing ./tests/programs/export_work extra
+	crossing() {
+		trace "$here/crossing" && grep -qE '^[0-9]+ [0-9]+ async section \(overlapping\) 1$' "$here/out" &&
+			grep -qE '^[0-9]+ [0-9]+ 2 step 10$' "$here/out" &&
+			python3 -c 'import json, sys
+for e in json.load(open(sys.argv[1]))["traceEvents"]:
+    if e["name"] == "solve":
+        ends = e["ts"] + e["dur"]
+        own = e["args"]["exclusive_ns"] / 1000
+    elif e["ph"] == "X":
+        last = e["ts"] + e["dur"]
+assert abs(ends - last - own) < 0.01, (ends, last, own)' "$here/trace"
+	}
+	if python3 -c 'import json' 2>/dev/null; then
+		try "overlapping visits are beside the others, and make none longer" crossing
+	else
+		skip "overlapping visits are beside the others" "there is no python3 to read them with"
+	fi
 	PERFMON_THREADS=fold PERFMON_EVENTS=none PERFMON_PROFILE=$here/folded "$work" 100 7 3
 	ended() { trace "$here/folded" && grep -q " 10000000 2 same 14$" "$here/out" && grep -q "2 ended threads, summed" "$here/trace"; }
 	try "threads that were summed are called so" ended

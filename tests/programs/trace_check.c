@@ -3,7 +3,7 @@
  * trace_check FILE: whether FILE is what viewers of the Chrome trace format take: an
  * object with traceEvents, of which each complete event has a name, a process, a thread,
  * a time and a duration, and lies wholly inside or outside of each other one of its
- * thread. Prints how many there are of a process, a thread, a depth, a name and a count
+ * thread. The end of an asynchronous event follows its begin. Prints how many there are of a process, a thread, a depth, a name and a count
  * of visits, one line each. Without jansson it ends with status 77.
  */
 #include <stdio.h>
@@ -91,6 +91,40 @@ static int check_complete(const json_t *event)
 	return 0;
 }
 
+/* The begin of an asynchronous event whose end has not come. */
+static const json_t *begun;
+
+static int check_begin(const json_t *event)
+{
+	const json_t *visits = json_object_get(json_object_get(event, "args"), "visits");
+
+	if (begun)
+		return bad(begun, "no end follows");
+	if (!json_is_string(json_object_get(event, "id")) || !json_is_integer(visits))
+		return bad(event, "a member is missing");
+	begun = event;
+	printf("%lld %lld async %s %lld\n",
+	       (long long)json_integer_value(json_object_get(event, "pid")),
+	       (long long)json_integer_value(json_object_get(event, "tid")),
+	       json_string_value(json_object_get(event, "name")),
+	       (long long)json_integer_value(visits));
+	return 0;
+}
+
+static int check_end(const json_t *event)
+{
+	static const char *const equal[] = {"id", "cat", "name", "pid", "tid"};
+
+	for (int i = 0; i < 5; i++)
+		if (!begun || !json_equal(json_object_get(begun, equal[i]),
+					  json_object_get(event, equal[i])))
+			return bad(event, "an end without its begin");
+	if (ns(json_object_get(event, "ts")) < ns(json_object_get(begun, "ts")))
+		return bad(event, "an end before its begin");
+	begun = NULL;
+	return 0;
+}
+
 static int check(const json_t *event)
 {
 	const char *ph = json_string_value(json_object_get(event, "ph"));
@@ -99,6 +133,10 @@ static int check(const json_t *event)
 		return bad(event, "no phase");
 	if (!strcmp(ph, "X"))
 		return check_complete(event);
+	if (!strcmp(ph, "b"))
+		return check_begin(event);
+	if (!strcmp(ph, "e"))
+		return check_end(event);
 	if (strcmp(ph, "M") || !json_is_string(json_object_get(event, "name")) ||
 	    !json_is_integer(json_object_get(event, "pid")) ||
 	    !json_is_object(json_object_get(event, "args")))
@@ -126,6 +164,8 @@ int main(int argc, char **argv)
 		status = 1;
 	}
 	json_array_foreach(events, i, event) status |= check(event);
+	if (begun)
+		status = bad(begun, "no end follows");
 	json_decref(top);
 	return status;
 }

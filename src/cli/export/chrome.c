@@ -3,7 +3,8 @@
  * Chrome's trace format, which Perfetto reads, too: an object with an array of events,
  * and times in microseconds. A profile has sums but no times of day, so the trace is a
  * picture of the sums. Each path of a thread is one event, as long as all its visits
- * together. The paths below it follow each other from its begin.
+ * together. The paths below it follow each other from its begin. Overlapping visits are in no other
+ * path, and so their events are the format's asynchronous ones: a begin and an end.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -138,17 +139,37 @@ static void put_all_marks(struct pm_out *out, const struct pm_report_tree *tree,
 		pm_out_text(out, "}");
 }
 
+/* What events of all kinds begin with. */
+static void put_kind(struct pm_out *out, const struct export_profile *profile,
+		     const char *kind, int64_t tid, const char *name, uint64_t time)
+{
+	pm_out_format(out, ",\n{\"ph\":\"%s\",\"cat\":\"region\",\"name\":", kind);
+	pm_out_json(out, name);
+	pm_out_format(out, ",\"pid\":%u,\"tid\":%" PRId64, profile->pid, tid);
+	put_ns(out, "ts", time);
+}
+
+/* The number by which a begin and an end belong together. */
+static void put_id(struct pm_out *out, const struct export_profile *profile, int64_t tid,
+		   uint32_t n)
+{
+	pm_out_format(out, ",\"id\":\"%u.%" PRId64 ".%" PRIu32 "\"", profile->pid, tid,
+		      n);
+}
+
 static void put_event(struct pm_out *out, const struct export_profile *profile,
 		      int64_t tid, const struct pm_report_tree *tree, uint32_t n,
 		      uint64_t begin, uint64_t length)
 {
 	const struct pm_path_visits *visits = pm_path_visits(tree, n);
+	bool overlapping = pm_path_is_overlapping(tree, n);
 
-	pm_out_text(out, ",\n{\"ph\":\"X\",\"cat\":\"region\",\"name\":");
-	pm_out_json(out, pm_path_name(tree, n));
-	pm_out_format(out, ",\"pid\":%u,\"tid\":%" PRId64, profile->pid, tid);
-	put_ns(out, "ts", begin);
-	put_ns(out, "dur", length);
+	put_kind(out, profile, overlapping ? "b" : "X", tid, pm_path_name(tree, n),
+		 begin);
+	if (overlapping)
+		put_id(out, profile, tid, n);
+	else
+		put_ns(out, "dur", length);
 	pm_out_format(out, ",\"args\":{\"visits\":%" PRIu64, visits->ended);
 	if (!tree->model->exact) {
 		pm_out_text(out, ",\"exclusive_ns\":");
@@ -163,6 +184,11 @@ static void put_event(struct pm_out *out, const struct export_profile *profile,
 	put_metrics(out, tree, n);
 	put_all_marks(out, tree, n);
 	pm_out_text(out, "}}");
+	if (!overlapping)
+		return;
+	put_kind(out, profile, "e", tid, pm_path_name(tree, n), pm_plus(begin, length));
+	put_id(out, profile, tid, n);
+	pm_out_text(out, "}");
 }
 
 /*
@@ -188,7 +214,7 @@ static uint64_t *lengths(const struct export_profile *profile,
 		length[n] = ns > 0 && ns < 4e18 ? (uint64_t)ns : 0;
 		if (length[n] < below[n])
 			length[n] = below[n];
-		if (n)
+		if (n && !pm_path_is_overlapping(tree, n))
 			below[pm_path_parent(tree, n)] =
 				pm_plus(below[pm_path_parent(tree, n)], length[n]);
 	}
@@ -239,7 +265,8 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 		uint64_t *next = &begin[pm_path_parent(&tree, n)];
 
 		begin[n] = *next;
-		*next = pm_plus(*next, length[n]);
+		if (!pm_path_is_overlapping(&tree, n))
+			*next = pm_plus(*next, length[n]);
 		put_event(out, profile, tid, &tree, n, begin[n], length[n]);
 	}
 out:
