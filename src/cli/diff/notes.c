@@ -8,9 +8,26 @@
 #include "cli/diff/data.h"
 #include "core/text/bytes.h"
 
-static bool note_too_few(const struct diff_data *data, const struct diff_result *result,
-			 const struct diff_options *options, char *to)
+/* The notes are numbered as they come. Each of the functions below writes its note to TO, and returns
+ * false if there is none. */
+struct noting {
+	const struct diff_data *data;
+	const struct diff_result *result;
+	const struct diff_options *options;
+	uint32_t left; /* so many notes come before the one that is asked for */
+};
+
+/* Returns whether the note at hand comes before the one that is asked for. */
+static bool is_before(struct noting *n)
 {
+	return n->left && n->left--;
+}
+
+static bool note_too_few(struct noting *n, char *to)
+{
+	const struct diff_data *data = n->data;
+	const struct diff_result *result = n->result;
+
 	if (!result->too_few)
 		return false;
 	snprintf(to, DIFF_NOTE,
@@ -19,13 +36,14 @@ static bool note_too_few(const struct diff_data *data, const struct diff_result 
 		 "of comparisons",
 		 result->too_few, result->too_few == 1 ? "" : "s", data->runs[0],
 		 data->runs[0] == 1 ? "" : "s", data->runs[1],
-		 diff_runs_needed(options->alpha));
+		 diff_runs_needed(n->options->alpha));
 	return true;
 }
 
-static bool note_taken(const struct diff_data *data, const struct diff_result *result,
-		       char *to)
+static bool note_taken(struct noting *n, char *to)
 {
+	const struct diff_data *data = n->data;
+	const struct diff_result *result = n->result;
 	bool exact = false;
 
 	for (uint32_t i = 0; i < result->row_count; i++)
@@ -40,8 +58,10 @@ static bool note_taken(const struct diff_data *data, const struct diff_result *r
 	return true;
 }
 
-static bool note_exact(const struct diff_data *data, char *to)
+static bool note_exact(struct noting *n, char *to)
 {
+	const struct diff_data *data = n->data;
+
 	if (data->exact)
 		snprintf(to, DIFF_NOTE,
 			 "both sides were counted exactly by translation: times are not "
@@ -91,11 +111,12 @@ static void put_runs(const struct diff_data *data, const struct diff_row *row,
 }
 
 /*
- * Makes note I about runs of the Valgrind tool: those that disagree, or that all agree.
+ * Makes notes about runs of the Valgrind tool: those that disagree, or that all agree.
  */
-static bool note_agree(const struct diff_data *data, const struct diff_result *result,
-		       uint32_t *i, char *to)
+static bool note_agree(struct noting *n, char *to)
 {
+	const struct diff_data *data = n->data;
+	const struct diff_result *result = n->result;
 	uint32_t all = 0;
 
 	if (!data->exact)
@@ -105,27 +126,28 @@ static bool note_agree(const struct diff_data *data, const struct diff_result *r
 
 		for (uint32_t r = 0; r < result->row_count; r++) {
 			if (!do_differ(&result->rows[r], side) ||
-			    all++ >= DISAGREE_MOST || (*i)--)
+			    all++ >= DISAGREE_MOST || is_before(n))
 				continue;
 			put_runs(data, &result->rows[r], side, to);
 			return true;
 		}
-		if (all == before && data->runs[side] > 1 && !(*i)--) {
+		if (all == before && data->runs[side] > 1 && !is_before(n)) {
 			snprintf(to, DIFF_NOTE,
 				 "the %u runs of %c agree to the last count",
 				 data->runs[side], side ? 'B' : 'A');
 			return true;
 		}
 	}
-	if (all <= DISAGREE_MOST || (*i)--)
+	if (all <= DISAGREE_MOST || is_before(n))
 		return false;
 	snprintf(to, DIFF_NOTE, "runs do not agree: and %u more", all - DISAGREE_MOST);
 	return true;
 }
 
-static bool note_order(const struct diff_data *data, const struct diff_result *result,
-		       char *to)
+static bool note_order(struct noting *n, char *to)
 {
+	const struct diff_data *data = n->data;
+	const struct diff_result *result = n->result;
 	uint32_t side = diff_is_before(data, 1);
 
 	if (!result->tests || (data->order != DIFF_BLOCKS && data->order != DIFF_TURNS))
@@ -145,8 +167,9 @@ static bool note_order(const struct diff_data *data, const struct diff_result *r
 }
 
 /* Explains what is shown of times besides their means. */
-static bool note_columns(const struct diff_result *result, char *to)
+static bool note_columns(struct noting *n, char *to)
 {
+	const struct diff_result *result = n->result;
 	bool nested = false, adjusted = false, other = false;
 
 	for (uint32_t i = 0; i < result->row_count; i++) {
@@ -178,8 +201,9 @@ static bool needs_more(const struct diff_row *row, const struct diff_row *other)
 }
 
 /* Says how many runs would decide what is open. */
-static bool note_wanted(const struct diff_result *result, char *to)
+static bool note_wanted(struct noting *n, char *to)
 {
+	const struct diff_result *result = n->result;
 	const struct diff_row *most = NULL;
 	double seen = 0;
 
@@ -207,9 +231,10 @@ static bool note_wanted(const struct diff_result *result, char *to)
 }
 
 /* Names regions whose time has no fastest visit and no median. */
-static bool note_once(const struct diff_data *data, const struct diff_result *result,
-		      char *to)
+static bool note_once(struct noting *n, char *to)
 {
+	const struct diff_data *data = n->data;
+	const struct diff_result *result = n->result;
 	uint32_t once = 0;
 	const char *name = "";
 
@@ -241,8 +266,9 @@ static const struct diff_file *first_of(const struct diff_data *data, uint32_t s
 	return NULL;
 }
 
-static bool note_machine(const struct diff_data *data, char *to)
+static bool note_machine(struct noting *n, char *to)
 {
+	const struct diff_data *data = n->data;
 	const char *a = first_of(data, 0)->header.host,
 		   *b = first_of(data, 1)->header.host;
 
@@ -267,8 +293,9 @@ static uint64_t left_out(const struct diff_data *data, uint32_t side, uint32_t w
 }
 
 /* Names what one side alone left out: filters that were not the same. */
-static bool note_filters(const struct diff_data *data, char *to)
+static bool note_filters(struct noting *n, char *to)
 {
+	const struct diff_data *data = n->data;
 	static const char *const by[PERFMON_PROFILE_LEFT_OUT_KINDS] = {
 		[PERFMON_PROFILE_LEFT_OUT_NAME] = "PERFMON_ONLY or PERFMON_SKIP",
 		[PERFMON_PROFILE_LEFT_OUT_DEPTH] = "PERFMON_DEPTH",
@@ -314,8 +341,9 @@ static bool note_events(const struct diff_data *data, uint32_t side, char *to)
 	return any;
 }
 
-static bool note_clock(const struct diff_data *data, char *to)
+static bool note_clock(struct noting *n, char *to)
 {
+	const struct diff_data *data = n->data;
 	bool ticks = false;
 
 	for (uint32_t i = 0; i < data->file_count; i++)
@@ -327,8 +355,9 @@ static bool note_clock(const struct diff_data *data, char *to)
 	return ticks;
 }
 
-static bool note_files(const struct diff_data *data, char *to)
+static bool note_files(struct noting *n, char *to)
 {
+	const struct diff_data *data = n->data;
 	uint32_t running = 0, partial = 0;
 	const char *one = "";
 
@@ -347,9 +376,10 @@ static bool note_files(const struct diff_data *data, char *to)
 }
 
 /* No note is needed about built-in metrics, which depend on the available events. */
-static bool note_metrics(const struct diff_data *data, const struct diff_result *result,
-			 char *to)
+static bool note_metrics(struct noting *n, char *to)
 {
+	const struct diff_data *data = n->data;
+	const struct diff_result *result = n->result;
 	size_t used = (size_t)snprintf(to, DIFF_NOTE,
 				       "not all of their events were counted: no metric");
 	bool any = false;
@@ -370,72 +400,40 @@ static bool note_metrics(const struct diff_data *data, const struct diff_result 
 	return any;
 }
 
-static bool note_common(const struct diff_result *result, char *to)
+static bool note_common(struct noting *n, char *to)
 {
+	const struct diff_result *result = n->result;
+
 	if (result->row_count != result->by[DIFF_ONE_SIDE])
 		return false;
 	snprintf(to, DIFF_NOTE, "A and B have nothing in common");
 	return true;
 }
 
+static bool note_events_a(struct noting *n, char *to)
+{
+	return note_events(n->data, 0, to);
+}
+
+static bool note_events_b(struct noting *n, char *to)
+{
+	return note_events(n->data, 1, to);
+}
+
 const char *diff_note(const struct diff_data *data, const struct diff_result *result,
 		      const struct diff_options *options, uint32_t i,
 		      char buffer[DIFF_NOTE])
 {
-	for (int kind = 0; kind < 16; kind++) {
-		bool there = false;
+	static bool (*const notes[])(struct noting * n, char *to) = {
+		note_common,  note_too_few,  note_taken,    note_order,
+		note_machine, note_events_a, note_events_b, note_clock,
+		note_files,   note_exact,    note_agree,    note_metrics,
+		note_columns, note_wanted,   note_once,	    note_filters,
+	};
+	struct noting n = {data, result, options, i};
 
-		switch (kind) {
-		case 0:
-			there = note_common(result, buffer);
-			break;
-		case 1:
-			there = note_too_few(data, result, options, buffer);
-			break;
-		case 2:
-			there = note_taken(data, result, buffer);
-			break;
-		case 3:
-			there = note_order(data, result, buffer);
-			break;
-		case 4:
-			there = note_machine(data, buffer);
-			break;
-		case 5:
-		case 6:
-			there = note_events(data, kind == 6, buffer);
-			break;
-		case 7:
-			there = note_clock(data, buffer);
-			break;
-		case 8:
-			there = note_files(data, buffer);
-			break;
-		case 9:
-			there = note_exact(data, buffer);
-			break;
-		case 10:
-			if (note_agree(data, result, &i, buffer))
-				return buffer;
-			break;
-		case 11:
-			there = note_metrics(data, result, buffer);
-			break;
-		case 12:
-			there = note_columns(result, buffer);
-			break;
-		case 13:
-			there = note_wanted(result, buffer);
-			break;
-		case 14:
-			there = note_once(data, result, buffer);
-			break;
-		case 15:
-			there = note_filters(data, buffer);
-			break;
-		}
-		if (there && !i--)
+	for (size_t kind = 0; kind < sizeof(notes) / sizeof(notes[0]); kind++)
+		if (notes[kind](&n, buffer) && !is_before(&n))
 			return buffer;
-	}
 	return NULL;
 }
