@@ -1,6 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/truth/blocks.h"
 
+/* The header of a family defines BLOCK(name, n, ..., instruction, after), and with it the blocks of
+ * SIMPLE and its own. Two instructions close each loop. */
+#define TEXT_(n)	       #n
+#define TEXT(n)		       TEXT_(n)
+#define REPEAT(n, instruction) ".rept " TEXT(n) "\n\t" instruction "\n\t.endr\n\t"
+
+/* Stores the addresses of the loop's ends. */
+#define ENDS                                                                             \
+	".pushsection .data\n\t.balign 8\ntruth_chain_ends:\n\t.8byte 1b, 3b\n\t"        \
+	".popsection\n\t"
+extern const uintptr_t truth_chain_ends[2] __attribute__((visibility("hidden")));
+
+#define LOOP	 .branches = 1, .taken = 1
+#define FP(n, v) LOOP, .instructions = 102, .fp = 100, .fp_bits = (n), .vector_bits = (v)
+/* clang-format off */
+#define SIMPLE                                                                           \
+	{"additions", add, LOOP, .instructions = 1002, .chain = 1000,                    \
+	 .chain_ends = truth_chain_ends},                                                \
+	{"loads", load, LOOP, .instructions = 102, .loads = 100},                        \
+	{"stores", store, LOOP, .instructions = 102, .stores = 100},                     \
+	{"branches taken", jump, .instructions = 102, .branches = 101, .taken = 101,     \
+	 .jumps = 100}
+/* clang-format on */
+
 #if defined(__x86_64__)
 #include "cli/truth/blocks_x86_64.h"
 #elif defined(__aarch64__)
@@ -12,6 +36,9 @@
 #include "cli/truth/blocks_generic.h"
 #endif
 
+#ifndef BLOCKS
+#define BLOCKS (sizeof(truth_blocks) / sizeof(truth_blocks[0]))
+#endif
 const size_t truth_block_count = BLOCKS;
 
 static bool work_of_fp(const struct truth_block *block, enum truth_work work,

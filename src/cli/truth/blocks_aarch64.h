@@ -3,11 +3,8 @@
 #ifndef PM_CLI_TRUTH_BLOCKS_AARCH64_H
 #define PM_CLI_TRUTH_BLOCKS_AARCH64_H
 
-#define TEXT_(n)	       #n
-#define TEXT(n)		       TEXT_(n)
-#define REPEAT(n, instruction) ".rept " TEXT(n) "\n\t" instruction "\n\t.endr\n\t"
-#define BEFORE		       "mov x9, #0\n\tmov x10, #0\n\tmovi v0.2d, #0\n\tmovi v1.2d, #0\n\t"
-#define CLOBBERED	       "x9", "x10", "v0", "v1", "cc", "memory"
+#define BEFORE	  "mov x9, #0\n\tmov x10, #0\n\tmovi v0.2d, #0\n\tmovi v1.2d, #0\n\t"
+#define CLOBBERED "x9", "x10", "v0", "v1", "cc", "memory"
 /* N is a number, for .rept. */
 #define BLOCK(name, n, instruction, after)                                               \
 	static void name(uint64_t turns, void *memory)                                   \
@@ -20,12 +17,6 @@
 			: "r"(memory)                                                    \
 			: CLOBBERED);                                                    \
 	}
-
-/* Stores the addresses of the loop's ends. */
-#define ENDS                                                                             \
-	".pushsection .data\n\t.balign 8\ntruth_chain_ends:\n\t.8byte 1b, 3b\n\t"        \
-	".popsection\n\t"
-extern const uintptr_t truth_chain_ends[2] __attribute__((visibility("hidden")));
 
 BLOCK(add, 1000, "add x9, x9, x10", ENDS)
 BLOCK(load, 100, "ldr x9, [%1]", "")
@@ -59,17 +50,10 @@ static void mislead(uint64_t turns, void *memory)
 			     : CLOBBERED);
 }
 
-#define LOOP	 .branches = 1, .taken = 1
-#define FP(n, v) LOOP, .instructions = 102, .fp = 100, .fp_bits = (n), .vector_bits = (v)
-#define FMA	 .multiplies_and_adds = true
+#define FMA .multiplies_and_adds = true
 
 const struct truth_block truth_blocks[] = {
-	{"additions", add, LOOP, .instructions = 1002, .chain = 1000,
-	 .chain_ends = truth_chain_ends},
-	{"loads", load, LOOP, .instructions = 102, .loads = 100},
-	{"stores", store, LOOP, .instructions = 102, .stores = 100},
-	{"branches taken", jump, .instructions = 102, .branches = 101, .taken = 101,
-	 .jumps = 100},
+	SIMPLE,
 	{"branches not taken", pass, .instructions = 102, .branches = 101, .taken = 1,
 	 .not_taken = 100},
 	{"scalar SP", scalar_sp, FP(32, 0)},
@@ -81,6 +65,4 @@ const struct truth_block truth_blocks[] = {
 	{"mispredicted branches", mislead, .instructions = 15, .branches = 3, .jumps = 1,
 	 .loads = 4, .stores = 2, .fp = 2, .fp_bits = 64, .misleads = true},
 };
-#define BLOCKS (sizeof(truth_blocks) / sizeof(truth_blocks[0]))
-
 #endif

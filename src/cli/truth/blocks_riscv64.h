@@ -4,11 +4,8 @@
 #ifndef PM_CLI_TRUTH_BLOCKS_RISCV64_H
 #define PM_CLI_TRUTH_BLOCKS_RISCV64_H
 
-#define TEXT_(n)	       #n
-#define TEXT(n)		       TEXT_(n)
-#define REPEAT(n, instruction) ".rept " TEXT(n) "\n\t" instruction "\n\t.endr\n\t"
-#define BEFORE		       "li t0, 0\n\tli t1, 0\n\tfmv.d.x ft0, zero\n\tfmv.d.x ft1, zero\n\t"
-#define CLOBBERED	       "t0", "t1", "t2", "ft0", "ft1", "memory"
+#define BEFORE	  "li t0, 0\n\tli t1, 0\n\tfmv.d.x ft0, zero\n\tfmv.d.x ft1, zero\n\t"
+#define CLOBBERED "t0", "t1", "t2", "ft0", "ft1", "memory"
 /* N is a number, for .rept. */
 #define BLOCK(name, n, instruction, after)                                               \
 	static void name(uint64_t turns, void *memory)                                   \
@@ -20,12 +17,6 @@
 				     : "r"(memory)                                       \
 				     : CLOBBERED);                                       \
 	}
-
-/* Stores the addresses of the loop's ends. */
-#define ENDS                                                                             \
-	".pushsection .data\n\t.balign 8\ntruth_chain_ends:\n\t.8byte 1b, 3b\n\t"        \
-	".popsection\n\t"
-extern const uintptr_t truth_chain_ends[2] __attribute__((visibility("hidden")));
 
 BLOCK(add, 1000, "add t0, t0, t1", ENDS)
 BLOCK(load, 100, "ld t0, 0(%1)", "")
@@ -56,24 +47,14 @@ static void mislead(uint64_t turns, void *memory)
 		: CLOBBERED);
 }
 
-#define LOOP  .branches = 1, .taken = 1
-#define FP(n) LOOP, .instructions = 102, .fp = 100, .fp_bits = (n)
-
 const struct truth_block truth_blocks[] = {
-	{"additions", add, LOOP, .instructions = 1002, .chain = 1000,
-	 .chain_ends = truth_chain_ends},
-	{"loads", load, LOOP, .instructions = 102, .loads = 100},
-	{"stores", store, LOOP, .instructions = 102, .stores = 100},
-	{"branches taken", jump, .instructions = 102, .branches = 101, .taken = 101,
-	 .jumps = 100},
+	SIMPLE,
 	{"branches not taken", pass, .instructions = 102, .branches = 101, .taken = 1,
 	 .not_taken = 100},
-	{"scalar SP", scalar_sp, FP(32)},
-	{"scalar DP", scalar_dp, FP(64)},
-	{"scalar FMA DP", fma_scalar, FP(64), .multiplies_and_adds = true},
+	{"scalar SP", scalar_sp, FP(32, 0)},
+	{"scalar DP", scalar_dp, FP(64, 0)},
+	{"scalar FMA DP", fma_scalar, FP(64, 0), .multiplies_and_adds = true},
 	{"mispredicted branches", mislead, .instructions = 19, .branches = 3, .jumps = 1,
 	 .loads = 4, .stores = 2, .fp = 2, .fp_bits = 64, .misleads = true},
 };
-#define BLOCKS (sizeof(truth_blocks) / sizeof(truth_blocks[0]))
-
 #endif

@@ -3,9 +3,6 @@
 #ifndef PM_CLI_TRUTH_BLOCKS_X86_64_H
 #define PM_CLI_TRUTH_BLOCKS_X86_64_H
 
-#define TEXT_(n)	       #n
-#define TEXT(n)		       TEXT_(n)
-#define REPEAT(n, instruction) ".rept " TEXT(n) "\n\t" instruction "\n\t.endr\n\t"
 /* N is a number, for .rept. */
 #define BLOCK(name, n, before, instruction, after)                                       \
 	static void name(uint64_t turns, void *memory)                                   \
@@ -20,12 +17,6 @@
 #define NUMBERS	 "xorps %%xmm0, %%xmm0\n\txorps %%xmm1, %%xmm1\n\txor %%ecx, %%ecx\n\t"
 #define INTEGERS "xor %%ecx, %%ecx\n\txor %%edx, %%edx\n\t"
 #define UPPER	 "vzeroupper\n\t"
-
-/* Stores the addresses of the loop's ends. */
-#define ENDS                                                                             \
-	".pushsection .data\n\t.balign 8\ntruth_chain_ends:\n\t.quad 1b, 3b\n\t"         \
-	".popsection\n\t"
-extern const uintptr_t truth_chain_ends[2] __attribute__((visibility("hidden")));
 
 /* Registers alone: CPUs execute additions of constants ahead of time. */
 BLOCK(add, 1000, INTEGERS, "add %%rcx, %%rdx", ENDS)
@@ -72,17 +63,10 @@ static bool has_fma(void)
 	return has_avx() && __builtin_cpu_supports("fma");
 }
 
-#define LOOP	 .branches = 1, .taken = 1
-#define FP(n, v) LOOP, .instructions = 102, .fp = 100, .fp_bits = (n), .vector_bits = (v)
-#define FMA	 .multiplies_and_adds = true, .is_there = has_fma
+#define FMA .multiplies_and_adds = true, .is_there = has_fma
 
 const struct truth_block truth_blocks[] = {
-	{"additions", add, LOOP, .instructions = 1002, .chain = 1000,
-	 .chain_ends = truth_chain_ends},
-	{"loads", load, LOOP, .instructions = 102, .loads = 100},
-	{"stores", store, LOOP, .instructions = 102, .stores = 100},
-	{"branches taken", jump, .instructions = 102, .branches = 101, .taken = 101,
-	 .jumps = 100},
+	SIMPLE,
 	{"branches not taken", pass, .instructions = 102, .branches = 51, .taken = 1,
 	 .not_taken = 50},
 	{"scalar SP", scalar_sp, FP(32, 0)},
@@ -96,6 +80,4 @@ const struct truth_block truth_blocks[] = {
 	{"mispredicted branches", mislead, .instructions = 22, .branches = 3, .jumps = 1,
 	 .loads = 4, .stores = 2, .fp = 2, .fp_bits = 64, .misleads = true},
 };
-#define BLOCKS (sizeof(truth_blocks) / sizeof(truth_blocks[0]))
-
 #endif
