@@ -66,4 +66,27 @@ static inline uint64_t pm_less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* Copies the sums of a node into a mark, or those of a mark into a node: their fields have the same
+ * names. */
+#define PM_MARK_COPY(to, from, counters)                                                 \
+	do {                                                                             \
+		(to)->sequence = (from)->sequence;                                       \
+		(to)->entered = (from)->entered;                                         \
+		(to)->time_ticks = (from)->time_ticks;                                   \
+		(to)->time_squares = (from)->time_squares;                               \
+		(to)->time_squares_high = (from)->time_squares_high;                     \
+		(to)->time_max = (from)->time_max;                                       \
+		(to)->off_cpu_ns = (from)->off_cpu_ns;                                   \
+		(to)->fallback_reads = (from)->fallback_reads;                           \
+		(to)->retries = (from)->retries;                                         \
+		(to)->migrations = (from)->migrations;                                   \
+		(to)->mismatched_ends = (from)->mismatched_ends;                         \
+		(to)->dropped_counts = (from)->dropped_counts;                           \
+		(to)->defects = (from)->defects;                                         \
+		for (uint32_t i_ = 0; i_ < (counters); i_++) {                           \
+			(to)->count[i_].sum = (from)->count[i_].sum;                     \
+			(to)->count[i_].lost_ns = (from)->count[i_].lost_ns;             \
+		}                                                                        \
+	} while (0)
+
 #endif

@@ -137,23 +137,7 @@ static int mark_add(const struct pm_walk *walk, uint64_t at,
 	memset(&to, 0, sizeof(to));
 	pm_walk_copy(&from, walk->base + at,
 		     sizeof(*mark) + counters * sizeof(mark->count[0]));
-	to.node.sequence = mark->sequence;
-	to.node.entered = mark->entered;
-	to.node.time_ticks = mark->time_ticks;
-	to.node.time_squares = mark->time_squares;
-	to.node.time_squares_high = mark->time_squares_high;
-	to.node.time_max = mark->time_max;
-	to.node.off_cpu_ns = mark->off_cpu_ns;
-	to.node.fallback_reads = mark->fallback_reads;
-	to.node.retries = mark->retries;
-	to.node.migrations = mark->migrations;
-	to.node.mismatched_ends = mark->mismatched_ends;
-	to.node.dropped_counts = mark->dropped_counts;
-	to.node.defects = mark->defects;
-	for (uint32_t i = 0; i < counters; i++) {
-		to.node.count[i].sum = mark->count[i].sum;
-		to.node.count[i].lost_ns = mark->count[i].lost_ns;
-	}
+	PM_MARK_COPY(&to.node, mark, counters);
 	return node_add(steps, mark->ticks, &to.node);
 }
 

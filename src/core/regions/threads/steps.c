@@ -134,23 +134,7 @@ static void mark_fill(struct perfmon_profile_mark *mark,
 		      const struct perfmon_profile_node *node, uint32_t counters)
 {
 	mark->ticks = pm_clock_ticks();
-	mark->sequence = node->sequence;
-	mark->entered = node->entered;
-	mark->time_ticks = node->time_ticks;
-	mark->time_squares = node->time_squares;
-	mark->time_squares_high = node->time_squares_high;
-	mark->time_max = node->time_max;
-	mark->off_cpu_ns = node->off_cpu_ns;
-	mark->fallback_reads = node->fallback_reads;
-	mark->retries = node->retries;
-	mark->migrations = node->migrations;
-	mark->mismatched_ends = node->mismatched_ends;
-	mark->dropped_counts = node->dropped_counts;
-	mark->defects = node->defects;
-	for (uint32_t i = 0; i < counters; i++) {
-		mark->count[i].sum = node->count[i].sum;
-		mark->count[i].lost_ns = node->count[i].lost_ns;
-	}
+	PM_MARK_COPY(mark, node, counters);
 }
 
 static void mark_add(const struct series *at)
