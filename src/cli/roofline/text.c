@@ -203,21 +203,6 @@ static int points_table(const struct roof *roof, struct pm_out *out)
 	return pm_table_write(&table, out);
 }
 
-static void path_write(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
-{
-	uint32_t line[PM_PATH_NODES];
-	uint32_t count = pm_report_path(tree, n, PM_PATH_BYTES, line);
-
-	for (uint32_t i = 0; i < count; i++) {
-		pm_out_text(out, i ? " > " : "");
-		if (line[i])
-			pm_out_name(out, pm_path_name(tree, line[i]),
-				    out->columns ? 40 : 0, false);
-		else
-			pm_out_text(out, PM_PATH_LEFT);
-	}
-}
-
 /* --- notes ------------------------------------------------------------------------------ */
 
 /* Begins a passage that is broken between words where it goes to a terminal. */
@@ -246,7 +231,7 @@ static void problem_write(const struct roof *roof, enum roof_problem problem,
 		if (count == 1)
 			passage(out, "  ");
 		pm_out_text(out, count > 1 ? ", " : "");
-		path_write(tree, n, out);
+		pm_report_path_write(tree, n, out);
 	}
 	if (!count)
 		return;

@@ -51,5 +51,8 @@ size_t pm_cell_name(const struct pm_report_tree *tree, uint32_t n, struct pm_out
 #define PM_PATH_LEFT  "..." /* how what is left out is written */
 uint32_t pm_report_path(const struct pm_report_tree *tree, uint32_t n, size_t most,
 			uint32_t line[PM_PATH_NODES]);
+/* Writes the path of node N, with " > " between the names. */
+void pm_report_path_write(const struct pm_report_tree *tree, uint32_t n,
+			  struct pm_out *out);
 
 #endif

@@ -15,24 +15,6 @@
 /* So many notes of the other run are taken. */
 #define NOTES_MOST 16
 
-int pm_join_tell(struct pm_snapshot *s, const char *format, ...)
-{
-	va_list args;
-	char **notes = reallocarray(s->notes, (size_t)s->note_count + 1, sizeof(*notes));
-	int n;
-
-	if (!notes)
-		return -ENOMEM;
-	s->notes = notes;
-	va_start(args, format);
-	n = vasprintf(&notes[s->note_count], format, args);
-	va_end(args);
-	if (n < 0)
-		return -ENOMEM;
-	s->note_count++;
-	return 0;
-}
-
 struct listing {
 	char text[LIST_MOST + 40];
 	size_t used;

@@ -42,8 +42,8 @@ int pm_join_add_to_merge(struct pm_merge *timed, const struct pm_merge *counts,
 /* Returns the sum of MERGE, which has ended, for counts and notes of other runs. It is MERGE's. */
 struct pm_snapshot *pm_join_sum(struct pm_merge *merge);
 
-/* Adds a note to TIMED. Returns 0 or -ENOMEM. */
-__attribute__((format(printf, 2, 3))) int pm_join_tell(struct pm_snapshot *timed,
+/* Adds a note to S. Returns 0 or -ENOMEM. */
+__attribute__((format(printf, 2, 3))) int pm_join_tell(struct pm_snapshot *s,
 						       const char *format, ...);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/report/merge/join.h"
 #include "core/report/merge/parts.h"
 #include "core/text/grow.h"
 
@@ -100,22 +101,19 @@ int pm_merge_notes_join(struct pm_merge *merge, const struct pm_merge *other)
 	return err;
 }
 
-/* Adds a sentence to the sum. */
-__attribute__((format(printf, 2, 3))) static int tell(struct pm_merge *merge,
-						      const char *format, ...)
+int pm_join_tell(struct pm_snapshot *s, const char *format, ...)
 {
-	struct pm_snapshot *sum = merge->sum;
 	va_list args;
 	int n;
 
-	if (!PM_GROW(sum->notes, sum->note_count))
+	if (!PM_GROW(s->notes, s->note_count))
 		return -ENOMEM;
 	va_start(args, format);
-	n = vasprintf(&sum->notes[sum->note_count], format, args);
+	n = vasprintf(&s->notes[s->note_count], format, args);
 	va_end(args);
 	if (n < 0)
 		return -ENOMEM;
-	sum->note_count++;
+	s->note_count++;
 	return 0;
 }
 
@@ -264,8 +262,9 @@ static int tell_writers(struct pm_merge *merge)
 		int n = list(merge, stands, &kinds[i].writer, &l);
 
 		err = n < 0   ? n
-		      : n > 0 ? tell(merge, "%s%s %s", noun(merge, n), l.text,
-				     n == 1 ? kinds[i].one : kinds[i].many)
+		      : n > 0 ? pm_join_tell(merge->sum, "%s%s %s", noun(merge, n),
+					     l.text,
+					     n == 1 ? kinds[i].one : kinds[i].many)
 			      : 0;
 	}
 	return err;
@@ -317,15 +316,16 @@ static int tell_ranks(struct pm_merge *merge)
 		listing_add(&missing, next);
 	free(numbers);
 	if (missing.count)
-		err = tell(merge, "%s%s of %lld %s no profile here",
-			   noun(merge, (int)missing.count), listing_end(&missing),
-			   (long long)ranks, missing.count == 1 ? "has" : "have");
+		err = pm_join_tell(merge->sum, "%s%s of %lld %s no profile here",
+				   noun(merge, (int)missing.count), listing_end(&missing),
+				   (long long)ranks, missing.count == 1 ? "has" : "have");
 	if (!err && twice.count)
-		err = tell(merge,
-			   "%s%s %s here more than once: with profiles of several runs, "
-			   "the sums include all runs",
-			   noun(merge, (int)twice.count), listing_end(&twice),
-			   twice.count == 1 ? "is" : "are");
+		err = pm_join_tell(
+			merge->sum,
+			"%s%s %s here more than once: with profiles of several runs, "
+			"the sums include all runs",
+			noun(merge, (int)twice.count), listing_end(&twice),
+			twice.count == 1 ? "is" : "are");
 	return err;
 }
 
@@ -342,10 +342,11 @@ static int tell_events(struct pm_merge *merge)
 			continue;
 		n = list(merge, has_no_event, event, &l);
 		err = n < 0 ? n
-			    : tell(merge,
-				   "%s was not counted in %s%s: the sums cover the "
-				   "others",
-				   event->name, noun(merge, n), l.text);
+			    : pm_join_tell(
+				      merge->sum,
+				      "%s was not counted in %s%s: the sums cover the "
+				      "others",
+				      event->name, noun(merge, n), l.text);
 	}
 	return err;
 }
@@ -359,18 +360,21 @@ static int tell_notes(struct pm_merge *merge)
 		const struct pm_merge_note *note = &merge->notes[i];
 
 		if (note->count >= merge->process_count)
-			err = tell(merge, "%s", note->text);
+			err = pm_join_tell(merge->sum, "%s", note->text);
 		else if (note->count == 1)
-			err = tell(merge, "%s%s: %s", noun(merge, 1),
-				   pm_merge_label(merge, note->first, label), note->text);
+			err = pm_join_tell(merge->sum, "%s%s: %s", noun(merge, 1),
+					   pm_merge_label(merge, note->first, label),
+					   note->text);
 		else
-			err = tell(merge, "%s%s and %u more: %s", noun(merge, 1),
-				   pm_merge_label(merge, note->first, label),
-				   note->count - 1, note->text);
+			err = pm_join_tell(merge->sum, "%s%s and %u more: %s",
+					   noun(merge, 1),
+					   pm_merge_label(merge, note->first, label),
+					   note->count - 1, note->text);
 	}
 	if (!err && merge->notes_left_out)
-		err = tell(merge, "more than %d notes: see the profiles for the rest",
-			   PM_MERGE_NOTES);
+		err = pm_join_tell(merge->sum,
+				   "more than %d notes: see the profiles for the rest",
+				   PM_MERGE_NOTES);
 	return err;
 }
 
@@ -387,11 +391,13 @@ int pm_merge_notes_end(struct pm_merge *merge)
 	if (!err)
 		err = tell_events(merge);
 	if (!err && merge->programs_differ)
-		err = tell(merge,
-			   "these are profiles of different programs; %s is the first",
-			   merge->sum->header.program);
+		err = pm_join_tell(
+			merge->sum,
+			"these are profiles of different programs; %s is the first",
+			merge->sum->header.program);
 	if (!err && merge->clocks_differ)
-		err = tell(merge, "the processes' clocks tick at different rates: time "
-				  "histograms are merged to the nearest bin");
+		err = pm_join_tell(merge->sum,
+				   "the processes' clocks tick at different rates: time "
+				   "histograms are merged to the nearest bin");
 	return err;
 }
