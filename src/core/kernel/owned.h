@@ -36,11 +36,6 @@ int pm_owned_learn(struct pm_owned *owned, int fd);
  */
 int pm_owned_check(const struct pm_owned *owned);
 
-static inline bool pm_owned_is_ours(const struct pm_owned *owned)
-{
-	return !pm_owned_check(owned);
-}
-
 /* Returns whether the descriptor must be left alone. */
 static inline bool pm_owned_is_foreign(const struct pm_owned *owned)
 {

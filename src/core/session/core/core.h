@@ -54,7 +54,7 @@ struct perfmon_session {
 	uint32_t flags;
 	enum perfmon_state state; /* pm_session_move() changes it */
 	struct pm_lock lock;
-	int quick_fd; /* starts and stops it all, or -1: pm_session_learn_quick() */
+	int quick_fd; /* starts and stops it all, or -1: learn_quick() in run/install.c */
 	struct perfmon_reader *reader; /* zeros in a child, by which it is known there */
 	struct pm_register *registers; /* PERFMON_SESSION_COUNTERS_MAX of them at most */
 	uint32_t count;
