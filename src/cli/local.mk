@@ -6,7 +6,7 @@ perfmon_SOURCES = \
 	src/cli/code/code.c src/cli/code/code.h src/cli/code/dw.c src/cli/code/dw.h \
 	src/cli/code/elf.c src/cli/code/elf.h \
 	src/cli/main.c \
-	src/cli/common/child.c src/cli/common/child.h \
+	src/cli/common/child.c src/cli/common/child.h src/cli/common/folder.c src/cli/common/folder.h \
 	src/cli/common/common.h src/cli/common/complain.c src/cli/common/complain.h \
 	src/cli/common/json_read.c src/cli/common/json_read.h src/cli/common/machine.c src/cli/common/machine.h src/cli/common/options.c \
 	src/cli/common/options.h src/cli/common/output.c src/cli/common/output.h \

@@ -7,6 +7,7 @@
 
 #include "cli/common/child.h"
 #include "cli/common/complain.h"
+#include "cli/common/folder.h"
 #include "cli/common/json_read.h"
 #include "cli/common/machine.h"
 #include "cli/common/options.h"

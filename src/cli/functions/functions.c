@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <dirent.h>
 #include <unistd.h>
 
 #include "cli/functions/code.h"
@@ -130,32 +128,6 @@ static int read_model(struct cli_functions *functions)
 	return err ? CLI_FAILED : 0;
 }
 
-static int make_folder(struct cli_functions *functions)
-{
-	const char *dir = getenv("TMPDIR");
-	char here[PATH_MAX] = "";
-
-	dir = dir && *dir ? dir : "/tmp";
-	/* A process of the command may change its directory. */
-	if (*dir != '/' && !getcwd(here, sizeof(here) - 1)) {
-		cli_complain("run", "TMPDIR '%s': %s", dir, strerror(errno));
-		return CLI_FAILED;
-	}
-	if (asprintf(&functions->folder, "%s%s%s/perfmon-run-XXXXXX", here,
-		     *here ? "/" : "", dir) < 0) {
-		functions->folder = NULL;
-		return out_of_memory();
-	}
-	if (!mkdtemp(functions->folder)) {
-		cli_complain("run", "cannot create '%s' for the counts: %s",
-			     functions->folder, strerror(errno));
-		free(functions->folder);
-		functions->folder = NULL;
-		return CLI_FAILED;
-	}
-	return 0;
-}
-
 int cli_functions_begin(struct cli_functions *functions)
 {
 	int status = read_model(functions);
@@ -164,7 +136,8 @@ int cli_functions_begin(struct cli_functions *functions)
 	functions->begin_ns = pm_clock.begin_ns;
 	functions->begin_realtime_ns = pm_clock.begin_realtime_ns;
 	if (!status)
-		status = make_folder(functions);
+		functions->folder = cli_folder_make("run", "the counts");
+	status = status ?: functions->folder ? 0 : CLI_FAILED;
 	if (!status && cli_functions_wanted(functions) && move_profile_of_regions())
 		status = out_of_memory();
 	return status;
@@ -172,16 +145,7 @@ int cli_functions_begin(struct cli_functions *functions)
 
 void cli_functions_free(struct cli_functions *functions)
 {
-	DIR *folder = functions->folder ? opendir(functions->folder) : NULL;
-	struct dirent *entry;
-
-	while (folder && (entry = readdir(folder)))
-		if (*entry->d_name != '.')
-			unlinkat(dirfd(folder), entry->d_name, 0);
-	if (folder)
-		closedir(folder);
-	if (functions->folder)
-		rmdir(functions->folder);
+	cli_folder_remove(functions->folder);
 	free(functions->folder);
 	free(functions->names);
 	pm_snapshot_free(functions->model);

@@ -46,25 +46,9 @@ int roof_runs_begin(struct roof_runs *runs)
 	return CLI_FAILED;
 }
 
-static void remove_all(const char *folder)
-{
-	DIR *directory = opendir(folder);
-	const struct dirent *entry;
-
-	while (directory && (entry = readdir(directory)))
-		unlinkat(dirfd(directory), entry->d_name, 0);
-	if (directory)
-		closedir(directory);
-	rmdir(folder);
-}
-
 void roof_runs_end(struct roof_runs *runs)
 {
-	if (!*runs->folder)
-		return;
-	remove_all(runs->timed);
-	remove_all(runs->counts);
-	remove_all(runs->folder);
+	cli_folder_remove(runs->folder);
 	*runs->folder = '\0';
 }
 

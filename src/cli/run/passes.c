@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -73,19 +72,6 @@ static int folder_make(struct passes *p)
 		     p->folder, strerror(errno));
 	p->folder[0] = '\0';
 	return CLI_FAILED;
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
-{
-	(void)st, (void)kind, (void)walk;
-	remove(path);
-	return 0;
-}
-
-static void folder_remove(const struct passes *p)
-{
-	if (p->folder[0])
-		nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static void folder_of(const struct passes *p, size_t pass, char path[PATH_MAX])
@@ -398,7 +384,7 @@ int run_passes(const char *events, const char *profile, char **command)
 	cli_progress_end();
 	if (!exit && !status)
 		exit = report_write(&p);
-	folder_remove(&p);
+	cli_folder_remove(p.folder);
 	pm_snapshot_free(p.one);
 	pm_merge_free(p.several);
 	run_plan_free(&p.plan);

@@ -31,28 +31,9 @@ static int out_of_memory(void)
  */
 static int make_file(struct stat_exact *exact)
 {
-	const char *dir = getenv("TMPDIR");
-	char here[PATH_MAX] = "";
-
-	dir = dir && *dir ? dir : "/tmp";
-	/* A process of the command may change its directory. */
-	if (*dir != '/' && !getcwd(here, sizeof(here) - 1)) {
-		cli_complain("stat", "TMPDIR '%s': %s", dir, strerror(errno));
+	exact->folder = cli_folder_make("stat", "the totals");
+	if (!exact->folder)
 		return CLI_FAILED;
-	}
-	if (*dir != '/')
-		strcat(here, "/");
-	if (asprintf(&exact->folder, "%s%s/perfmon-stat-XXXXXX", here, dir) < 0) {
-		exact->folder = NULL;
-		return out_of_memory();
-	}
-	if (!mkdtemp(exact->folder)) {
-		cli_complain("stat", "cannot create '%s' for the totals: %s",
-			     exact->folder, strerror(errno));
-		free(exact->folder);
-		exact->folder = NULL;
-		return CLI_FAILED;
-	}
 	if (asprintf(&exact->path, "%s/totals", exact->folder) < 0) {
 		exact->path = NULL;
 		return out_of_memory();
@@ -101,10 +82,7 @@ int stat_exact_init(struct stat_exact *exact, struct stat_counting *counting,
 
 void stat_exact_end(struct stat_exact *exact)
 {
-	if (exact->path)
-		unlink(exact->path);
-	if (exact->folder)
-		rmdir(exact->folder);
+	cli_folder_remove(exact->folder);
 	free(exact->path);
 	free(exact->folder);
 	exact->path = exact->folder = NULL;
