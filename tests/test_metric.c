@@ -241,7 +241,7 @@ Test(metric, limits_are_errors_too)
 			text[used++] = i % 2 ? '-' : '(';
 		for (int i = 0; what == 1 && i < 5000; i++)
 			used += (size_t)sprintf(text + used, "1 + ");
-		for (int i = 0; what == 2 && i < 80; i++)
+		for (int i = 0; what == 2 && i < 150; i++)
 			used += (size_t)sprintf(text + used, "e%d + ", i);
 		if (what == 3)
 			used += (size_t)sprintf(text + used, "1; ");

@@ -137,6 +137,14 @@ Test(steps, each_step_has_its_own_counts)
 	pm_snapshot_free(s);
 }
 
+/* Reports whether nothing came between the reads of a step's counters, which would add to them. */
+static bool undisturbed(const struct pm_snapshot_steps *steps, uint32_t step)
+{
+	const struct perfmon_profile_node *node = node_of(steps, step);
+
+	return !node->retries && !node->fallback_reads && !node->migrations;
+}
+
 /* Row: FO-05: with counters that are read in user space, too, and marks are not in what is around. */
 Test(steps, equal_steps_have_equal_instructions)
 {
@@ -144,6 +152,7 @@ Test(steps, equal_steps_have_equal_instructions)
 	const struct perfmon_profile_node *loop, *node;
 	struct pm_snapshot *s;
 	uint64_t each, twice, thrice;
+	uint32_t first, equal = 0;
 
 	setenv("PERFMON_EVENTS", "instructions:u", 1);
 	PERFMON_REGION_BEGIN("loop");
@@ -163,21 +172,26 @@ Test(steps, equal_steps_have_equal_instructions)
 		cr_skip_test("no instructions are read in user space here");
 	}
 	expect_grid(steps, 300);
-	each = node_of(steps, 1)->count[0].sum;
+	for (first = 1; first < 36 && !undisturbed(steps, first); first++)
+		;
+	each = node_of(steps, first)->count[0].sum;
 	twice = node_of(steps, 36)->count[0].sum;
 	thrice = node_of(steps, 37)->count[0].sum;
 	cr_expect_gt(twice, each + 1000);
-	cr_expect_eq(twice - each, thrice - twice);
+	if (undisturbed(steps, 36) && undisturbed(steps, 37))
+		cr_expect_eq(twice - each, thrice - twice);
 	/* What is first done in a path may add a few. */
-	cr_expect_lt(node_of(steps, 0)->count[0].sum, each + 10);
+	if (undisturbed(steps, 0))
+		cr_expect_lt(node_of(steps, 0)->count[0].sum, each + 10);
 	cr_expect_gt(node_of(steps, 0)->count[0].sum, each - 10);
 	for (uint32_t i = 1; i < steps->count; i++) {
-		uint64_t visits = pm_snapshot_visits(node_of(steps, i));
-
-		if (i != 36 && i != 37)
-			cr_expect_eq(node_of(steps, i)->count[0].sum, visits * each,
-				     "step %u", i);
+		if (i == 36 || i == 37 || !undisturbed(steps, i))
+			continue;
+		cr_expect_eq(node_of(steps, i)->count[0].sum,
+			     pm_snapshot_visits(node_of(steps, i)) * each, "step %u", i);
+		equal++;
 	}
+	cr_expect_gt(equal, steps->count / 2);
 	loop = probe_node(s, &s->threads[0], "loop");
 	node = probe_node(s, &s->threads[0], "loop/step");
 	expect_sums(steps, node, 1);

@@ -17,7 +17,7 @@
 /* One text may define so many metrics; one formula may name so many different inputs, have
  * so many steps and open parentheses, and hold so many values at a time. */
 #define PM_METRICS_MAX	   256
-#define PM_METRIC_INPUTS   64
+#define PM_METRIC_INPUTS   128
 #define PM_METRIC_STEPS	   4096
 #define PM_METRIC_DEPTH	   64
 #define PM_METRIC_STACK	   256
