@@ -315,6 +315,97 @@ Test(task, many_visits_and_tasks_in_tasks)
 	sums_free(&sums);
 }
 
+/* --- many tasks, and short threads ---------------------------------------------------------- */
+
+static void *resume_thrice(void *task)
+{
+	for (int i = 0; i < 3; i++) {
+		cr_assert_eq(perfmon_task_resume(task), 0);
+		touch(0, 1);
+		cr_assert_eq(perfmon_task_suspend(task), 0);
+	}
+	return NULL;
+}
+
+/* Row: FO-04: threads that use the memory of ended ones have none of their tasks' paths. */
+Test(task, on_threads_that_come_and_go)
+{
+	const char *const names[] = {"even", "odd"};
+	struct perfmon_task task[2];
+	struct sums sums;
+	pthread_t thread;
+
+	setenv("PERFMON_EVENTS", watch_event(0), 1);
+	PERFMON_REGION_BEGIN("main");
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(perfmon_task_begin(&task[i]), 0);
+		perfmon_region_begin_name(names[i]);
+		cr_assert_eq(perfmon_task_suspend(&task[i]), 0);
+	}
+	for (int i = 0; i < 40; i++) {
+		cr_assert_eq(pthread_create(&thread, NULL, resume_thrice, &task[i / 3 % 2]),
+			     0);
+		pthread_join(thread, NULL);
+	}
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(perfmon_task_resume(&task[i]), 0);
+		perfmon_region_end_name(names[i]);
+		cr_assert_eq(perfmon_task_end(&task[i]), 0);
+	}
+	PERFMON_REGION_END("main");
+	sums_take(&sums);
+	check_whole(&sums);
+	cr_expect_eq(sums.tree.node_count, 4);
+	for (int i = 0; i < 2; i++) {
+		const char *const path[] = {"main/even", "main/odd"};
+		const struct pm_path_visits *visits =
+			pm_path_visits(&sums.tree, node_at(&sums, path[i]));
+
+		cr_expect_eq(visits->entered, 1);
+		cr_expect_eq(visits->ended, 1);
+		if (sums.model.event_count && sums.model.events[0].syscall_read)
+			cr_expect_eq(count_at(&sums, path[i], false), i ? 3 * 19 : 3 * 21);
+	}
+	sums_free(&sums);
+}
+
+/* Row: FO-04: so many tasks that they are not all found at once. */
+Test(task, very_many_at_a_time)
+{
+	enum { MANY = 40000 };
+	struct perfmon_task *task = calloc(MANY, sizeof(*task)), bad;
+	struct probe_values values = {0};
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	PERFMON_REGION_BEGIN("main");
+	for (int i = 0; i < MANY; i++) {
+		cr_assert_eq(perfmon_task_begin(&task[i]), 0);
+		PERFMON_REGION_BEGIN("visit");
+		cr_assert_eq(perfmon_task_suspend(&task[i]), 0);
+	}
+	for (int turn = 0; turn < 2; turn++) {
+		for (int i = 0; i < MANY; i++) {
+			cr_assert_eq(perfmon_task_resume(&task[i]), 0);
+			cr_assert_eq(perfmon_task_suspend(&task[i]), 0);
+		}
+	}
+	/* One that has the place of another, and ones that nobody has. */
+	bad.id = task[5].id + (UINT64_C(1) << 32);
+	cr_expect_eq(perfmon_task_resume(&bad), -ESTALE);
+	bad.id = UINT64_MAX - 1;
+	cr_expect_eq(perfmon_task_resume(&bad), -ESTALE);
+	for (int i = MANY; i--;) {
+		cr_assert_eq(perfmon_task_resume(&task[i]), 0);
+		PERFMON_REGION_END("visit");
+		cr_assert_eq(perfmon_task_end(&task[i]), 0);
+	}
+	PERFMON_REGION_END("main");
+	cr_assert_eq(probe_read("visit", &values), 0);
+	cr_expect_eq(values.visits, MANY);
+	cr_expect_eq(unmatched(), 0);
+	free(task);
+}
+
 /* --- wrong use --------------------------------------------------------------------------- */
 
 static uint64_t lost(void)

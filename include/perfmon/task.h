@@ -46,7 +46,7 @@ struct perfmon_task {
 
 /**
  * perfmon_task_begin() - begins a task on the calling thread, at its path, and sets *TASK to it.
- * Until the task has ended it keeps 256 bytes, and more if it is suspended with more than 12 visits open;
+ * Until the task has ended it keeps 256 bytes, and more if it is suspended with more than 11 visits open;
  * later tasks use them again.
  *
  * Return: 0, also while regions are disarmed, when the task may be one that counts nothing; or, with

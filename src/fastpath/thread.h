@@ -205,7 +205,8 @@ static inline int pm_key_is_settled(uint64_t region_key)
 }
 
 struct pm_thread;
-struct pm_task_thread;
+struct pm_task;
+struct pm_task_way;
 
 struct pm_thread_block {
 	struct pm_frame *top;
@@ -225,6 +226,7 @@ struct pm_thread_block {
 	uint32_t overflow;
 	uint32_t in_slow; /* the slow path is under way */
 	uint32_t alive;	  /* 0 in a wiped block */
+	uint32_t has_ways; /* some of `ways` were kept */
 	struct pm_thread *thread;
 	struct pm_frame *frames;   /* frames[0] is the thread's root, never popped */
 	struct pm_frame *full_top; /* the top before an overflow */
@@ -243,7 +245,11 @@ struct pm_thread_block {
 	uint64_t *left_outs; /* the record's counts of visits that are left out */
 	uint64_t *
 		left_out; /* that of `overflow`; NULL: these visits are too deep, and lost */
-	struct pm_task_thread *tasks; /* what the thread has of tasks, or NULL */
+	/* The frame of the innermost task's visit, if that is its only one and the task can be
+	 * suspended at once; else NULL. */
+	struct pm_frame *task_frame;
+	struct pm_task *task;	  /* the innermost that runs on the thread, or NULL */
+	struct pm_task_way *ways; /* on which the thread has resumed tasks */
 	struct perfmon_counter_view view[];
 };
 

@@ -287,24 +287,22 @@ static void runs(const struct call *call, const struct pm_frame *begin,
 		 struct pm_task *task)
 {
 	struct pm_thread_block *block = call->block;
-	struct pm_task_thread *tasks = pm_tasks_of(block);
+	struct pm_frame *visit = pm_frame_at((struct pm_frame *)(uintptr_t)begin,
+					     block->frame_size, 1);
 
-	task->outer = tasks->task;
-	tasks->task = task;
+	task->outer = block->task;
+	block->task = task;
 	/* The way that task_forms.c takes, which leaves these as they are. */
 	task->count = 1;
 	task->armed = block->arm_generation;
-	tasks->top = begin->region_key == PM_TASK_KEY
-			     ? pm_frame_at((struct pm_frame *)(uintptr_t)begin,
-					   block->frame_size, 2)
-			     : (void *)tasks;
+	block->task_frame = begin->region_key == PM_TASK_KEY ? visit : NULL;
 }
 
 /* Keeps the way of TASK, with one visit, from the call's top. Returns whether there is one. */
 static bool keep_way(const struct call *call, const struct pm_task *task)
 {
 	struct pm_thread_block *block = call->block;
-	uint64_t region_key = task->visit[0].region_key;
+	uint64_t region_key = task->visit[0].region_key, key;
 	int err;
 	struct pm_task_place *place = find_kept_place(call, task->path, &err);
 	struct pm_path_entry *entry;
@@ -318,10 +316,11 @@ static bool keep_way(const struct call *call, const struct pm_task *task)
 			((uint32_t)adopted->cpu & PM_ADOPTED_DEPTH) + 1);
 	if (!entry || !entry->node)
 		return false;
-	*pm_task_way(pm_tasks_of(block), task->mark + region_key) = (struct pm_task_way){
-		.frame = call->top,
-		.below = place->below,
-		.key = task->mark + region_key,
+	key = pm_task_way_key(task->mark, region_key, call->top, place->below);
+	block->has_ways = 1;
+	*pm_task_way(block, key) = (struct pm_task_way){
+		.key = key,
+		.adopted_region_key = PM_TASK_KEY,
 		.adopted_cpu = adopted->cpu,
 		.adopted_path_key = adopted->path_key,
 		.adopted = adopted->node,
@@ -337,8 +336,8 @@ bool pm_task_prepares(const struct perfmon_task *begun)
 	struct call call;
 	bool kept = false;
 
-	if (!task || PM_GET(task->waits) != begun->id || close_stack(&call) ||
-	    !call.block)
+	if (!task || task != pm_task_near(begun->id) ||
+	    PM_GET(task->waits) != begun->id || close_stack(&call) || !call.block)
 		return false;
 	if (task->armed == call.block->arm_generation)
 		kept = keep_way(&call, task);
@@ -368,7 +367,7 @@ int pm_task_begin(struct perfmon_task *begun)
 		return open_stack(&call, err);
 	}
 	task->path = here.path;
-	task->mark = PM_PATH_KEY((uint32_t)here.path);
+	task->mark = pm_task_mark(here.path);
 	runs(&call, pm_frame_at(call.top, call.block->frame_size, -1), task);
 	begun->id = task->id;
 	return open_stack(&call, 0);
@@ -393,8 +392,6 @@ int pm_task_resume(const struct perfmon_task *begun, void *thread)
 		return LOST("resume", "was not suspended", -EALREADY);
 	}
 	begin = call.top;
-	/* Made here if it is the thread's first task, it is no work of the task. */
-	pm_tasks_of(call.block);
 	err = enter(&call, task->path);
 	if (unlikely(err)) {
 		PM_ADD(call.block->thread->record->lost_other, 1);
@@ -506,7 +503,6 @@ INLINE void take_off(const struct call *call, struct pm_frame *begin,
 INLINE void close_frames(struct call *call, struct pm_frame *begin)
 {
 	struct pm_thread_block *block = call->block;
-	struct pm_task_thread *tasks = pm_tasks_of(block);
 
 	if (unlikely(pm_key_is_apart(begin->region_key)))
 		pm_adopt_leave_apart(block, begin);
@@ -514,8 +510,8 @@ INLINE void close_frames(struct call *call, struct pm_frame *begin)
 		call->top = pm_frame_at(call->top, block->frame_size, -1);
 		PM_PUT(call->top->node, NULL);
 	}
-	tasks->task = tasks->task->outer;
-	tasks->top = tasks;
+	block->task = block->task->outer;
+	pm_tasks_look(block);
 }
 
 int pm_task_suspend(const struct perfmon_task *begun, void *thread)
@@ -537,7 +533,7 @@ int pm_task_suspend(const struct perfmon_task *begun, void *thread)
 	if (unlikely(!sample(call.block, moment.counter)))
 		moment.stale = true;
 	moment.ticks = now();
-	if (likely(pm_tasks_of(call.block)->task == task))
+	if (likely(call.block->task == task))
 		begin = find_begin(&call, &moment.stale);
 	if (unlikely(!begin)) {
 		open_stack(&call, 0);
@@ -561,7 +557,7 @@ static int end_here(struct call *call, struct pm_task *task)
 	struct pm_frame *begin = NULL, *frame = call->top;
 	bool stale = false;
 
-	if (pm_tasks_of(block)->task == task)
+	if (block->task == task)
 		begin = find_begin(call, &stale);
 	if (!begin)
 		return -ENOENT;

@@ -30,10 +30,14 @@
 #if defined(__aarch64__)
 #define PAIR(first, second) __asm__("" : "+r"(first), "+r"(second))
 #define STORE(field, value) ((field) = (value))
+/* A value is kept in a register, */
+#define KEPT(value, field) (value)
 #else
 /* By a vector register they would cost more. */
 #define PAIR(first, second) ((void)0)
 #define STORE(field, value) PM_PUT(field, value)
+/* or loaded again where registers are few. */
+#define KEPT(value, field) ((void)(value), PM_GET(field))
 #endif
 #define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
@@ -96,26 +100,23 @@ __attribute__((cold, noinline)) static int resume_slowly(const struct perfmon_ta
 INLINE int suspend(const struct perfmon_task *begun, struct pm_thread_block *block,
 		   uint32_t counters)
 {
-	struct pm_task_thread *tasks = block->tasks;
 	size_t size = pm_frame_size(counters);
 	int64_t difference[PERFMON_PROFILE_COUNTERS_MAX];
 	struct perfmon_profile_node *node;
-	struct pm_frame *top = block->top, *frame, *begin;
-	uint64_t ticks, start, on_cpu, part, region_key;
-	struct pm_task *task;
-	const void *expected;
+	struct pm_frame *top = block->top, *frame = pm_frame_at(top, size, -1), *begin;
+	uint64_t ticks, start, on_cpu, region_key, id;
+	struct pm_frame *expected = block->task_frame;
+	struct pm_task *task = block->task;
 
-	/* A thread without tasks, and a forked child's, have none. */
-	if (unlikely(!tasks))
-		return suspend_slowly(begun);
-	expected = tasks->top;
-	task = tasks->task;
+	/* Where the stack is closed no visit is there. */
 	PAIR(expected, task);
-	if (unlikely(expected != top) || unlikely(task->id != begun->id))
+	if (unlikely(expected != frame))
+		return suspend_slowly(begun);
+	id = begun->id;
+	if (unlikely(task->id != id))
 		return suspend_slowly(begun);
 	block->top = NULL;
 	SIGNAL_FENCE();
-	frame = pm_frame_at(top, size, -1);
 	start = frame->start;
 	on_cpu = frame->cpu;
 	PAIR(start, on_cpu);
@@ -126,67 +127,77 @@ INLINE int suspend(const struct perfmon_task *begun, struct pm_thread_block *blo
 		block->top = top;
 		return suspend_slowly(begun);
 	}
-	tasks->top = tasks;
+	block->task_frame = NULL;
 	node = frame->node;
 	region_key = frame->region_key;
 	PAIR(node, region_key);
-	part = ticks;
-	ticks += task->visit[0].ticks;
-	/* Without PM_FRAME_RESUMED: it is the first part. */
-	if ((int64_t)(on_cpu << 1) >= 0)
-		ticks = part;
 	PM_ADD_64(node->entered, UINT64_C(-1));
 	PM_PUT(frame->node, NULL);
-	add_part(node, part, counters, difference);
+	add_part(node, ticks, counters, difference);
+	/* With PM_FRAME_RESUMED it is not the first part. */
+	if ((int64_t)(KEPT(on_cpu, frame->cpu) << 1) < 0)
+		ticks += task->visit[0].ticks;
 	STORE(task->visit[0].region_key, region_key);
 	STORE(task->visit[0].ticks, ticks);
-	begin = pm_frame_at(top, size, -2);
+	begin = pm_frame_at(frame, size, -1);
 	PM_PUT(begin->node, NULL);
-	tasks->task = task->outer;
+	block->task = task->outer;
 	/* Pairs with the acquire of the thread that resumes it. */
-	__atomic_store_n(&task->waits, begun->id, __ATOMIC_RELEASE);
+	__atomic_store_n(&task->waits, KEPT(id, begun->id), __ATOMIC_RELEASE);
 	SIGNAL_FENCE();
 	block->top = begin;
 	return 0;
 }
 
-/* Reads what BEGIN reads into FRAME, which begins now. */
-INLINE void read_begin(struct pm_thread_block *block, struct pm_frame *frame,
-		       struct perfmon_profile_node *node, uint32_t counters)
+/* Reads what BEGIN reads into FRAME, which begins now. Returns false if that is not known at once. */
+INLINE bool read_begin(struct pm_thread_block *block, struct pm_frame *frame,
+		       uint64_t epoch, uint32_t counters)
 {
 	frame->start = perfmon_arch_timestamp();
 	if (counters)
-		frame->epoch = block->epoch;
+		frame->epoch = epoch;
 	UNROLL
-	for (uint32_t i = 0; i < counters; i++) {
+	for (uint32_t i = 0; i < counters; i++)
 		if (unlikely(perfmon_view_sample(&block->view[i],
-						 &frame->counter[i].raw))) {
-			if (pm_stale_begin(block, frame))
-				PM_COUNT32(node->retries, 1);
-			return;
-		}
-	}
+						 &frame->counter[i].raw)))
+			return false;
+	return true;
+}
+
+INLINE int open_frame(struct pm_thread_block *block, struct pm_frame *frame,
+		      struct perfmon_profile_node *node, struct pm_frame *top)
+{
+	SIGNAL_FENCE();
+	PM_PUT(frame->node, node);
+	SIGNAL_FENCE();
+	block->top = top;
+	return 0;
+}
+
+/* The last thing that resume() does where a page has changed, so that it needs no stack of its own. */
+__attribute__((cold, noinline)) static int
+open_stale(struct pm_thread_block *block, struct pm_frame *frame,
+	   struct perfmon_profile_node *node, struct pm_frame *top)
+{
+	if (pm_stale_begin(block, frame))
+		PM_COUNT32(node->retries, 1);
+	return open_frame(block, frame, node, top);
 }
 
 INLINE int resume(const struct perfmon_task *begun, struct pm_thread_block *block,
 		  uint32_t counters)
 {
-	struct pm_task_thread *tasks = block->tasks;
 	size_t size = pm_frame_size(counters);
-	uint64_t id = begun->id, key, mark, region_key, below, path_key;
+	uint64_t id = begun->id, key, mark, region_key, adopted_region_key, path_key;
 	struct pm_frame *begin = block->top, *frame;
 	struct perfmon_profile_node *node, *adopted;
-	const struct pm_frame *expected;
+	uint64_t epoch = 0;
 	const struct pm_task_way *way;
 	struct pm_task *task;
 
-	if (unlikely(!tasks))
+	if (unlikely(!begin))
 		return resume_slowly(begun);
-	/* The chunk was there before the id was. */
-	task = PM_GET(tasks->all[id / PM_TASKS_CHUNK % PM_TASKS_CHUNKS]);
-	if (unlikely(!task))
-		return resume_slowly(begun);
-	task += id % PM_TASKS_CHUNK;
+	task = pm_task_near(id);
 	/* Pairs with the release of the thread that suspended it. An exchange would cost a fifth of
 	 * this, and no two threads resume a task at a time. */
 	if (unlikely(__atomic_load_n(&task->waits, __ATOMIC_ACQUIRE) != id))
@@ -194,23 +205,21 @@ INLINE int resume(const struct perfmon_task *begun, struct pm_thread_block *bloc
 	mark = task->mark;
 	region_key = task->visit[0].region_key;
 	PAIR(mark, region_key);
-	key = mark + region_key;
-	way = pm_task_way(tasks, key);
+	key = pm_task_way_key(mark, region_key, begin,
+			      pm_frame_at(begin, size, -1)->path_key);
+	way = pm_task_way(block, key);
 	__asm__("" : "+r"(way)); /* one address for all its fields */
-	expected = way->frame;
-	below = way->below;
-	PAIR(expected, below);
-	if (unlikely((expected != begin) | (way->key != key)) ||
-	    unlikely(below != pm_frame_at(begin, size, -1)->path_key))
+	if (unlikely(way->key != key))
 		return resume_slowly(begun);
 	block->top = NULL;
 	SIGNAL_FENCE();
 	__atomic_store_n(&task->waits, 0, __ATOMIC_RELAXED);
+	adopted_region_key = way->adopted_region_key;
 	begin->cpu = way->adopted_cpu;
 	begin->path_key = way->adopted_path_key;
-	begin->region_key = tasks->task_key;
+	begin->region_key = adopted_region_key;
 	if (counters)
-		begin->epoch = block->epoch;
+		begin->epoch = epoch = block->epoch;
 	SIGNAL_FENCE();
 	adopted = way->adopted;
 	node = way->node;
@@ -219,18 +228,15 @@ INLINE int resume(const struct perfmon_task *begun, struct pm_thread_block *bloc
 	path_key = way->path_key;
 	frame = pm_frame_at(begin, size, 1);
 	frame->region_key = region_key;
-	STORE(frame->cpu, PM_FRAME_RESUMED | (uint64_t)(uintptr_t)&task->visit[0].ticks);
+	STORE(frame->cpu, task->resumed_cpu);
 	STORE(frame->path_key, path_key);
 	PM_ADD_64(node->entered, 1);
-	task->outer = tasks->task;
-	tasks->top = pm_frame_at(frame, size, 1);
-	tasks->task = task;
-	read_begin(block, frame, node, counters);
-	SIGNAL_FENCE();
-	PM_PUT(frame->node, node);
-	SIGNAL_FENCE();
-	block->top = pm_frame_at(frame, size, 1);
-	return 0;
+	task->outer = block->task;
+	block->task_frame = frame;
+	block->task = task;
+	if (unlikely(!read_begin(block, frame, epoch, counters)))
+		return open_stale(block, frame, node, pm_frame_at(frame, size, 1));
+	return open_frame(block, frame, node, pm_frame_at(frame, size, 1));
 }
 
 /* Compiled for the frequent numbers of counters and once more for all others. */
@@ -268,7 +274,7 @@ void pm_task_calls_choose(void)
 	uint32_t last = sizeof(rows) / sizeof(rows[0]) - 1,
 		 counters = pm_regions.plan.live;
 
-	if (pm_region_calls_are_armed() && !pm_region_general.special)
+	if (pm_region_calls_are_armed() && !pm_region_general.special && pm_tasks[0])
 		calls = rows[counters < last ? counters : last];
 	__atomic_store_n(&perfmon_task_calls.suspend, calls.suspend, __ATOMIC_RELAXED);
 	__atomic_store_n(&perfmon_task_calls.resume, calls.resume, __ATOMIC_RELAXED);

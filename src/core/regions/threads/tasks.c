@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/regions/threads/tasks.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #include "core/kernel/clock.h"
@@ -55,29 +56,41 @@ static void give(struct pm_task *task)
 					      __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
+/* Makes the chunk CHUNK: the first ones at once. Returns false without memory. */
+static bool map_chunks(uint32_t chunk)
+{
+	uint32_t chunks = chunk ? 1 : PM_TASKS_NEAR / PM_TASKS_CHUNK;
+	struct pm_task *tasks;
+	void *memory;
+
+	if (pm_kernel_mmap(&memory, sizeof(*tasks) * PM_TASKS_CHUNK * chunks,
+			   PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+		return false;
+	tasks = memory;
+	/* Number 0 is no task's, and id 0 none that waits. */
+	if (!chunk)
+		tasks->waits = 1;
+	/* Pairs with the acquire in pm_task_at(). */
+	for (uint32_t i = 0; i < chunks; i++)
+		__atomic_store_n(&pm_tasks[chunk + i], tasks + i * PM_TASKS_CHUNK,
+				 __ATOMIC_RELEASE);
+	return true;
+}
+
 /* The caller holds PM_LOCK_REGIONS. */
 static struct pm_task *take_unused(void)
 {
 	/* There is no number 0. */
 	uint32_t chunk = (used + 1) / PM_TASKS_CHUNK;
 	struct pm_task *task;
-	void *memory;
 
 	if (chunk >= PM_TASKS_CHUNKS)
 		return NULL;
-	if (!pm_tasks[chunk]) {
-		if (pm_kernel_mmap(&memory, sizeof(*task) * PM_TASKS_CHUNK,
-				   PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				   -1, 0))
-			return NULL;
-		/* Number 0 is no task's, and id 0 none that waits. */
-		if (!chunk)
-			((struct pm_task *)memory)->waits = 1;
-		/* Pairs with the acquire in pm_task_at(). */
-		__atomic_store_n(&pm_tasks[chunk], memory, __ATOMIC_RELEASE);
-	}
+	if (!pm_tasks[chunk] && !map_chunks(chunk))
+		return NULL;
 	task = task_of(++used);
 	task->number = used;
+	task->resumed_cpu = PM_FRAME_RESUMED | (uint64_t)(uintptr_t)&task->visit[0].ticks;
 	/* Ids of the parent mean nothing in a forked child. */
 	task->id = (uint64_t)(uint32_t)(pm_clock_ticks() * 2654435761u ^
 					(uint32_t)pm_kernel_getpid())
@@ -120,21 +133,6 @@ void pm_task_free(struct pm_task *task)
 	}
 }
 
-struct pm_task_thread *pm_tasks_of(struct pm_thread_block *block)
-{
-	struct pm_task_thread *tasks = block->tasks;
-
-	if (tasks)
-		return tasks;
-	tasks = pm_tasks_in(block);
-	*tasks = (struct pm_task_thread){
-		.top = tasks, .task_key = PM_TASK_KEY, .all = pm_tasks};
-	for (int i = 0; i < PM_TASK_WAYS; i++)
-		(&tasks->way)[-i].frame = block->frames;
-	block->tasks = tasks;
-	return tasks;
-}
-
 struct pm_task_visit *pm_task_visit_slowly(struct pm_task *task, uint32_t number)
 {
 	for (; number >= PM_TASK_VISITS; number -= PM_TASK_VISITS) {
@@ -147,9 +145,17 @@ struct pm_task_visit *pm_task_visit_slowly(struct pm_task *task, uint32_t number
 	return &task->visit[number];
 }
 
+/* The first chunks stay, for pm_task_near(), as they were when they were made. */
 void pm_tasks_forget(void)
 {
-	for (uint32_t chunk = 0; chunk < PM_TASKS_CHUNKS && pm_tasks[chunk]; chunk++) {
+	uint32_t near = used < PM_TASKS_NEAR ? used : PM_TASKS_NEAR - 1, chunk;
+
+	if (!pm_tasks[0])
+		return;
+	memset(pm_tasks[0], 0, sizeof(struct pm_task) * (near + 1));
+	pm_tasks[0]->waits = 1;
+	for (chunk = PM_TASKS_NEAR / PM_TASKS_CHUNK;
+	     chunk < PM_TASKS_CHUNKS && pm_tasks[chunk]; chunk++) {
 		pm_kernel_munmap(pm_tasks[chunk],
 				 sizeof(struct pm_task) * PM_TASKS_CHUNK);
 		pm_tasks[chunk] = NULL;

@@ -18,7 +18,7 @@
 #include "perfmon/task.h"
 
 /* The visits that a task has room for in itself: the rest is in other tasks' memory. */
-#define PM_TASK_VISITS 12
+#define PM_TASK_VISITS 11
 
 /* A visit of a task, by its place in the task. */
 struct pm_task_visit {
@@ -39,70 +39,75 @@ struct pm_task {
 		uint32_t count; /* suspended visits; 1 while it runs */
 		uint32_t next;	/* while it is free: the number of the next one */
 	};
-	uint32_t number; /* its own, from 1 */
-	/* The key of `path`, beside what it is added to. */
-	uint64_t mark;
+	uint32_t number;      /* its own, from 1 */
+	uint64_t resumed_cpu; /* of the frame of its first visit, once that was resumed */
+	uint64_t mark;	      /* pm_task_mark() of its path */
 	struct pm_task_visit visit[PM_TASK_VISITS];
+	uint64_t unused; /* its size is a power of two, for pm_task_near() */
 };
 
-/* Tasks by number, PM_TASKS_CHUNK of them in each chunk, which never moves. */
+_Static_assert(sizeof(struct pm_task) == 256, "documented in perfmon/task.h");
+
+/* Tasks by number, PM_TASKS_CHUNK of them in each chunk, which never moves. The first chunks, of so many
+ * tasks, stand behind one another. */
 #define PM_TASKS_CHUNK	1024u
 #define PM_TASKS_CHUNKS 4096u
+#define PM_TASKS_NEAR	(16 * PM_TASKS_CHUNK)
 extern struct pm_task *pm_tasks[PM_TASKS_CHUNKS] __attribute__((visibility("hidden")));
 
+/* Returns the place where the task with ID is if it is one of the first PM_TASKS_NEAR. There must have
+ * been a task in this process. */
+static inline struct pm_task *pm_task_near(uint64_t id)
+{
+	return &pm_tasks[0][id % PM_TASKS_NEAR];
+}
+
 /*
- * A way on which a thread has resumed tasks: the adoption at FRAME inside of the path BELOW, and one
- * visit behind it. KEY is the sum of the task's mark and the region's key, which is different for each
- * path and region.
+ * A way on which a thread has resumed tasks: into an adoption, and into one visit behind it. KEY is the
+ * sum of the task's mark, of the visit's region, of the path that the thread was in and of the address of the
+ * adoption's frame. The mark is not a multiple of PM_KEY, as the keys of regions and paths are: so two
+ * ways with one key are as improbable as two paths with one key.
  */
 struct pm_task_way {
-	const struct pm_frame *frame; /* none that is on the stack: unused */
-	uint64_t below;
-	uint64_t key;
+	uint64_t key; /* 0: unused */
+	uint64_t adopted_region_key;
 	uint64_t adopted_cpu;
 	uint64_t adopted_path_key;
 	struct perfmon_profile_node *adopted;
 	struct perfmon_profile_node *node; /* the visit's */
 	uint64_t path_key;
+	uint64_t unused; /* so that its size is a power of two */
 };
 
 #define PM_TASK_WAYS_LOG2 4
 #define PM_TASK_WAYS	  (1 << PM_TASK_WAYS_LOG2)
 
-/* A thread has this from its first task on. Its other ways stand before it. */
-struct pm_task_thread {
-	struct pm_task_way way;
-	const void *top; /* of the stack if the innermost task has one visit open, and can
-			    be suspended at once; else the address of this */
-	struct pm_task *task; /* the innermost that runs on the thread, or NULL */
-	uint64_t task_key;    /* PM_TASK_KEY */
-	struct pm_task **all; /* pm_tasks, which is nearer here */
-};
+/* The ways stand in a block's mapping, behind the keys of visits that are too deep. */
+#define PM_TASK_WAYS_SIZE (PM_TASK_WAYS * sizeof(struct pm_task_way))
 
-static inline struct pm_task_way *pm_task_way(struct pm_task_thread *tasks, uint64_t key)
+/* Returns the mark of tasks that begin at PATH. */
+static inline uint64_t pm_task_mark(uint64_t path)
 {
-	return &tasks->way - (key >> (64 - PM_TASK_WAYS_LOG2));
+	return (uint32_t)path * UINT64_C(0xd1342543de82ef95);
 }
 
-/* The place of that in BLOCK's mapping, which has PM_TASKS_SIZE bytes: behind the keys of visits that
- * are too deep. */
-#define PM_TASKS_SIZE                                                                    \
-	((PM_TASK_WAYS - 1) * sizeof(struct pm_task_way) + sizeof(struct pm_task_thread))
-static inline struct pm_task_thread *pm_tasks_in(const struct pm_thread_block *block)
+/* Returns the key of a way to a visit of REGION_KEY in a task with MARK, with the adoption at BEGIN. */
+static inline uint64_t pm_task_way_key(uint64_t mark, uint64_t region_key,
+				       const struct pm_frame *begin, uint64_t below)
 {
-	void *ways = block->overflow_key + PM_OVERFLOW_KEYS;
-
-	return (void *)((struct pm_task_way *)ways + PM_TASK_WAYS - 1);
+	return mark + region_key + below + (uintptr_t)begin;
 }
 
-/* Returns what BLOCK's thread has of tasks, which is in the memory of the block. */
-struct pm_task_thread *pm_tasks_of(struct pm_thread_block *block);
+static inline struct pm_task_way *pm_task_way(const struct pm_thread_block *block,
+					      uint64_t key)
+{
+	return block->ways + (key >> (64 - PM_TASK_WAYS_LOG2));
+}
 
 /* The innermost task of BLOCK's thread cannot be suspended at once from now on. */
 static inline void pm_tasks_look(struct pm_thread_block *block)
 {
-	if (block->tasks)
-		block->tasks->top = block->tasks;
+	block->task_frame = NULL;
 }
 
 /* Returns the task with ID, or NULL: it was never made, has ended, or is the parent's. */

@@ -145,9 +145,9 @@ static struct layout layout_for(uint32_t counters)
 							sizeof(struct pm_task_place));
 	at.frames = at.entries + (sizeof(struct pm_path_entry) << ENTRIES_FIRST_LOG2);
 	at.overflow = at.frames + PM_FRAMES * pm_frame_size(counters);
-	/* Behind the keys is what a thread has of tasks. */
+	/* Behind the keys are the ways of tasks. */
 	at.size = round_up(at.overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t) +
-				   PM_TASKS_SIZE,
+				   PM_TASK_WAYS_SIZE,
 			   pm_kernel_page_size());
 	return at;
 }
@@ -194,6 +194,7 @@ static int make_block(struct pm_thread *thread, uint32_t counters)
 	block->entry_shift = 64 - ENTRIES_FIRST_LOG2;
 	block->frames = (struct pm_frame *)(void *)(memory + at.frames);
 	block->overflow_key = (uint64_t *)(void *)(memory + at.overflow);
+	block->ways = (struct pm_task_way *)(void *)(block->overflow_key + PM_OVERFLOW_KEYS);
 	block->adopted = (struct pm_adopted *)(void *)(memory + at.adopted);
 	block->adopted[0].path = UINT64_MAX; /* not 0, which is no path */
 	block->adopted_key = PM_ADOPTED_KEY;
@@ -217,6 +218,8 @@ static void wipe_block(struct pm_thread_block *block)
 		memset(frame, 0, size);
 		frame = pm_frame_at(frame, size, 1);
 	}
+	if (block->has_ways)
+		memset(block->ways, 0, PM_TASK_WAYS_SIZE);
 	memset(block, 0, (size_t)((char *)block->frames - (char *)block));
 }
 

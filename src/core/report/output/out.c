@@ -82,7 +82,7 @@ static void fold_bytes(struct pm_out *out, const char *text, size_t size)
 
 void pm_out_bytes(struct pm_out *out, const char *text, size_t size)
 {
-	if (!out)
+	if (!out || !size)
 		return;
 	if (out->fold.limit)
 		fold_bytes(out, text, size);
