@@ -343,8 +343,9 @@ Test(task, on_threads_that_come_and_go)
 		cr_assert_eq(perfmon_task_suspend(&task[i]), 0);
 	}
 	for (int i = 0; i < 40; i++) {
-		cr_assert_eq(pthread_create(&thread, NULL, resume_thrice, &task[i / 3 % 2]),
-			     0);
+		cr_assert_eq(
+			pthread_create(&thread, NULL, resume_thrice, &task[i / 3 % 2]),
+			0);
 		pthread_join(thread, NULL);
 	}
 	for (int i = 0; i < 2; i++) {
@@ -364,7 +365,8 @@ Test(task, on_threads_that_come_and_go)
 		cr_expect_eq(visits->entered, 1);
 		cr_expect_eq(visits->ended, 1);
 		if (sums.model.event_count && sums.model.events[0].syscall_read)
-			cr_expect_eq(count_at(&sums, path[i], false), i ? 3 * 19 : 3 * 21);
+			cr_expect_eq(count_at(&sums, path[i], false),
+				     i ? 3 * 19 : 3 * 21);
 	}
 	sums_free(&sums);
 }

@@ -224,8 +224,8 @@ struct pm_thread_block {
 	uint32_t entries_used;
 	/* visits open below the deepest level, or in one that is left out; the stack is closed */
 	uint32_t overflow;
-	uint32_t in_slow; /* the slow path is under way */
-	uint32_t alive;	  /* 0 in a wiped block */
+	uint32_t in_slow;  /* the slow path is under way */
+	uint32_t alive;	   /* 0 in a wiped block */
 	uint32_t has_ways; /* some of `ways` were kept */
 	struct pm_thread *thread;
 	struct pm_frame *frames;   /* frames[0] is the thread's root, never popped */

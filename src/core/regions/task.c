@@ -287,8 +287,8 @@ static void runs(const struct call *call, const struct pm_frame *begin,
 		 struct pm_task *task)
 {
 	struct pm_thread_block *block = call->block;
-	struct pm_frame *visit = pm_frame_at((struct pm_frame *)(uintptr_t)begin,
-					     block->frame_size, 1);
+	struct pm_frame *visit =
+		pm_frame_at((struct pm_frame *)(uintptr_t)begin, block->frame_size, 1);
 
 	task->outer = block->task;
 	block->task = task;

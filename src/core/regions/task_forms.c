@@ -37,7 +37,7 @@
 #define PAIR(first, second) ((void)0)
 #define STORE(field, value) PM_PUT(field, value)
 /* or loaded again where registers are few. */
-#define KEPT(value, field) ((void)(value), PM_GET(field))
+#define KEPT(value, field)  ((void)(value), PM_GET(field))
 #endif
 #define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
@@ -83,18 +83,21 @@ INLINE void add_part(struct perfmon_profile_node *node, uint64_t ticks, uint32_t
 		PM_PUT(node->parts, node->parts + 1);
 }
 
-/* These need not keep the second argument. */
-__attribute__((cold, noinline)) static int
-suspend_slowly(const struct perfmon_task *begun)
+/* These need the id alone, so that the short ways keep no pointer for them. */
+__attribute__((cold, noinline)) static int suspend_slowly(uint64_t id)
 {
-	return pm_task_suspend(begun, NULL);
+	const struct perfmon_task begun = {id};
+
+	return pm_task_suspend(&begun, NULL);
 }
 
-__attribute__((cold, noinline)) static int resume_slowly(const struct perfmon_task *begun)
+__attribute__((cold, noinline)) static int resume_slowly(uint64_t id)
 {
-	if (pm_task_prepares(begun))
-		return PM_GET(perfmon_task_calls.resume)(begun, pm_thread_block);
-	return pm_task_resume(begun, NULL);
+	const struct perfmon_task begun = {id};
+
+	if (pm_task_prepares(&begun))
+		return PM_GET(perfmon_task_calls.resume)(&begun, pm_thread_block);
+	return pm_task_resume(&begun, NULL);
 }
 
 INLINE int suspend(const struct perfmon_task *begun, struct pm_thread_block *block,
@@ -104,17 +107,16 @@ INLINE int suspend(const struct perfmon_task *begun, struct pm_thread_block *blo
 	int64_t difference[PERFMON_PROFILE_COUNTERS_MAX];
 	struct perfmon_profile_node *node;
 	struct pm_frame *top = block->top, *frame = pm_frame_at(top, size, -1), *begin;
-	uint64_t ticks, start, on_cpu, region_key, id;
+	uint64_t ticks, start, on_cpu, region_key, id = begun->id;
 	struct pm_frame *expected = block->task_frame;
 	struct pm_task *task = block->task;
 
 	/* Where the stack is closed no visit is there. */
 	PAIR(expected, task);
 	if (unlikely(expected != frame))
-		return suspend_slowly(begun);
-	id = begun->id;
+		return suspend_slowly(id);
 	if (unlikely(task->id != id))
-		return suspend_slowly(begun);
+		return suspend_slowly(id);
 	block->top = NULL;
 	SIGNAL_FENCE();
 	start = frame->start;
@@ -125,7 +127,7 @@ INLINE int suspend(const struct perfmon_task *begun, struct pm_thread_block *blo
 	    !sample_part(block, frame, counters, difference)) {
 		SIGNAL_FENCE();
 		block->top = top;
-		return suspend_slowly(begun);
+		return suspend_slowly(id);
 	}
 	block->task_frame = NULL;
 	node = frame->node;
@@ -143,7 +145,7 @@ INLINE int suspend(const struct perfmon_task *begun, struct pm_thread_block *blo
 	PM_PUT(begin->node, NULL);
 	block->task = task->outer;
 	/* Pairs with the acquire of the thread that resumes it. */
-	__atomic_store_n(&task->waits, KEPT(id, begun->id), __ATOMIC_RELEASE);
+	__atomic_store_n(&task->waits, id, __ATOMIC_RELEASE);
 	SIGNAL_FENCE();
 	block->top = begin;
 	return 0;
@@ -158,8 +160,8 @@ INLINE bool read_begin(struct pm_thread_block *block, struct pm_frame *frame,
 		frame->epoch = epoch;
 	UNROLL
 	for (uint32_t i = 0; i < counters; i++)
-		if (unlikely(perfmon_view_sample(&block->view[i],
-						 &frame->counter[i].raw)))
+		if (unlikely(
+			    perfmon_view_sample(&block->view[i], &frame->counter[i].raw)))
 			return false;
 	return true;
 }
@@ -175,9 +177,10 @@ INLINE int open_frame(struct pm_thread_block *block, struct pm_frame *frame,
 }
 
 /* The last thing that resume() does where a page has changed, so that it needs no stack of its own. */
-__attribute__((cold, noinline)) static int
-open_stale(struct pm_thread_block *block, struct pm_frame *frame,
-	   struct perfmon_profile_node *node, struct pm_frame *top)
+__attribute__((cold, noinline)) static int open_stale(struct pm_thread_block *block,
+						      struct pm_frame *frame,
+						      struct perfmon_profile_node *node,
+						      struct pm_frame *top)
 {
 	if (pm_stale_begin(block, frame))
 		PM_COUNT32(node->retries, 1);
@@ -188,20 +191,20 @@ INLINE int resume(const struct perfmon_task *begun, struct pm_thread_block *bloc
 		  uint32_t counters)
 {
 	size_t size = pm_frame_size(counters);
-	uint64_t id = begun->id, key, mark, region_key, adopted_region_key, path_key;
+	uint64_t id = begun->id, key, its_key, mark, region_key, adopted_region_key;
 	struct pm_frame *begin = block->top, *frame;
 	struct perfmon_profile_node *node, *adopted;
-	uint64_t epoch = 0;
+	uint64_t path_key, epoch = 0;
 	const struct pm_task_way *way;
 	struct pm_task *task;
 
 	if (unlikely(!begin))
-		return resume_slowly(begun);
+		return resume_slowly(id);
 	task = pm_task_near(id);
 	/* Pairs with the release of the thread that suspended it. An exchange would cost a fifth of
 	 * this, and no two threads resume a task at a time. */
 	if (unlikely(__atomic_load_n(&task->waits, __ATOMIC_ACQUIRE) != id))
-		return resume_slowly(begun);
+		return resume_slowly(id);
 	mark = task->mark;
 	region_key = task->visit[0].region_key;
 	PAIR(mark, region_key);
@@ -209,12 +212,14 @@ INLINE int resume(const struct perfmon_task *begun, struct pm_thread_block *bloc
 			      pm_frame_at(begin, size, -1)->path_key);
 	way = pm_task_way(block, key);
 	__asm__("" : "+r"(way)); /* one address for all its fields */
-	if (unlikely(way->key != key))
-		return resume_slowly(begun);
+	its_key = way->key;
+	adopted_region_key = way->adopted_region_key;
+	PAIR(its_key, adopted_region_key);
+	if (unlikely(its_key != key))
+		return resume_slowly(id);
 	block->top = NULL;
 	SIGNAL_FENCE();
 	__atomic_store_n(&task->waits, 0, __ATOMIC_RELAXED);
-	adopted_region_key = way->adopted_region_key;
 	begin->cpu = way->adopted_cpu;
 	begin->path_key = way->adopted_path_key;
 	begin->region_key = adopted_region_key;
@@ -224,9 +229,10 @@ INLINE int resume(const struct perfmon_task *begun, struct pm_thread_block *bloc
 	adopted = way->adopted;
 	node = way->node;
 	PAIR(adopted, node);
-	PM_PUT(begin->node, adopted);
 	path_key = way->path_key;
+	PM_PUT(begin->node, adopted);
 	frame = pm_frame_at(begin, size, 1);
+	__asm__("" : "+r"(frame)); /* and begin is not needed any more */
 	frame->region_key = region_key;
 	STORE(frame->cpu, task->resumed_cpu);
 	STORE(frame->path_key, path_key);

@@ -194,7 +194,8 @@ static int make_block(struct pm_thread *thread, uint32_t counters)
 	block->entry_shift = 64 - ENTRIES_FIRST_LOG2;
 	block->frames = (struct pm_frame *)(void *)(memory + at.frames);
 	block->overflow_key = (uint64_t *)(void *)(memory + at.overflow);
-	block->ways = (struct pm_task_way *)(void *)(block->overflow_key + PM_OVERFLOW_KEYS);
+	block->ways =
+		(struct pm_task_way *)(void *)(block->overflow_key + PM_OVERFLOW_KEYS);
 	block->adopted = (struct pm_adopted *)(void *)(memory + at.adopted);
 	block->adopted[0].path = UINT64_MAX; /* not 0, which is no path */
 	block->adopted_key = PM_ADOPTED_KEY;
