@@ -239,8 +239,8 @@ Test(metric, limits_are_errors_too)
 		used = (size_t)sprintf(text, "x = ");
 		for (int i = 0; what == 0 && i < 1000; i++)
 			text[used++] = i % 2 ? '-' : '(';
-		for (int i = 0; what == 1 && i < 5000; i++)
-			used += (size_t)sprintf(text + used, "1 + ");
+		for (int i = 0; what == 1 && i < 9000; i++)
+			used += (size_t)sprintf(text + used, "1+");
 		for (int i = 0; what == 2 && i < 150; i++)
 			used += (size_t)sprintf(text + used, "e%d + ", i);
 		if (what == 3)

@@ -18,7 +18,7 @@
  * so many steps and open parentheses, and hold so many values at a time. */
 #define PM_METRICS_MAX	   256
 #define PM_METRIC_INPUTS   128
-#define PM_METRIC_STEPS	   4096
+#define PM_METRIC_STEPS	   16384
 #define PM_METRIC_DEPTH	   64
 #define PM_METRIC_STACK	   256
 #define PM_METRIC_TEXT_MAX 65536
