@@ -396,16 +396,37 @@ Test(task, very_many_at_a_time)
 	cr_expect_eq(perfmon_task_resume(&bad), -ESTALE);
 	bad.id = UINT64_MAX - 1;
 	cr_expect_eq(perfmon_task_resume(&bad), -ESTALE);
-	for (int i = MANY; i--;) {
+	/* Those that are found at once are used again first, in whatever order they end. */
+	for (int i = 0; i < MANY; i++) {
 		cr_assert_eq(perfmon_task_resume(&task[i]), 0);
 		PERFMON_REGION_END("visit");
 		cr_assert_eq(perfmon_task_end(&task[i]), 0);
 	}
+	cr_assert_eq(perfmon_task_begin(&task[0]), 0);
+	cr_expect_lt((uint32_t)task[0].id, 16384);
+	cr_assert_eq(perfmon_task_end(&task[0]), 0);
 	PERFMON_REGION_END("main");
 	cr_assert_eq(probe_read("visit", &values), 0);
 	cr_expect_eq(values.visits, MANY);
 	cr_expect_eq(unmatched(), 0);
 	free(task);
+}
+
+/* Row: FO-04: the short ways are taken from the first task on, whatever was called before. */
+Test(task, short_ways_are_chosen)
+{
+	int (*const slow)(const struct perfmon_task *, void *) =
+		perfmon_task_calls.suspend;
+	struct perfmon_task task;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	cr_assert_eq(perfmon_region_disarmed(), 0);
+	PERFMON_REGION_BEGIN("main");
+	cr_assert_eq(perfmon_region_disarmed(), 0);
+	cr_assert_eq(perfmon_task_begin(&task), 0);
+	cr_expect(perfmon_task_calls.suspend != slow);
+	cr_assert_eq(perfmon_task_end(&task), 0);
+	PERFMON_REGION_END("main");
 }
 
 /* --- wrong use --------------------------------------------------------------------------- */

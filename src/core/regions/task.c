@@ -506,12 +506,13 @@ INLINE void close_frames(struct call *call, struct pm_frame *begin)
 
 	if (unlikely(pm_key_is_apart(begin->region_key)))
 		pm_adopt_leave_apart(block, begin);
+	/* First, as a jump out of a handler may leave the rest undone. */
+	pm_tasks_look(block);
 	while (call->top != begin) {
 		call->top = pm_frame_at(call->top, block->frame_size, -1);
 		PM_PUT(call->top->node, NULL);
 	}
 	block->task = block->task->outer;
-	pm_tasks_look(block);
 }
 
 int pm_task_suspend(const struct perfmon_task *begun, void *thread)

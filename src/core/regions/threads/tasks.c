@@ -15,20 +15,20 @@ struct pm_task *pm_tasks[PM_TASKS_CHUNKS];
 /* How many tasks have ever been used. PM_LOCK_REGIONS guards it. */
 static uint32_t used;
 
-/* The number of the first free task in the low half. The high half advances with each change, so that a
- * thread that was interrupted between its load and its exchange does not take what is no longer
- * free. */
-static uint64_t free_tasks;
+/* The number of the first free task in the low half, of the near ones and of the others: a near one is
+ * resumed in a shorter way. The high half advances with each change, so that a thread that was interrupted
+ * between its load and its exchange does not take what is no longer free. */
+static uint64_t free_tasks[2];
 
 static struct pm_task *task_of(uint32_t number)
 {
 	return pm_tasks[number / PM_TASKS_CHUNK] + number % PM_TASKS_CHUNK;
 }
 
-static struct pm_task *take_free(void)
+static struct pm_task *take_free(uint64_t *first)
 {
 	/* Pairs with the release in give(). */
-	uint64_t head = __atomic_load_n(&free_tasks, __ATOMIC_ACQUIRE), next;
+	uint64_t head = __atomic_load_n(first, __ATOMIC_ACQUIRE), next;
 	struct pm_task *task;
 
 	do {
@@ -39,21 +39,22 @@ static struct pm_task *take_free(void)
 		       __atomic_load_n(&task->next, __ATOMIC_RELAXED);
 		/* The acquire pairs with the release in give(): the task's fields are those
 		 * of before it was given. */
-	} while (!__atomic_compare_exchange_n(&free_tasks, &head, next, true,
-					      __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(first, &head, next, true, __ATOMIC_ACQUIRE,
+					      __ATOMIC_ACQUIRE));
 	return task;
 }
 
 static void give(struct pm_task *task)
 {
-	uint64_t head = __atomic_load_n(&free_tasks, __ATOMIC_RELAXED), next;
+	uint64_t *first = &free_tasks[task->number >= PM_TASKS_NEAR];
+	uint64_t head = __atomic_load_n(first, __ATOMIC_RELAXED), next;
 
 	/* The release pairs with the acquire in take_free(). */
 	do {
 		__atomic_store_n(&task->next, (uint32_t)head, __ATOMIC_RELAXED);
 		next = ((head >> HALF) + 1) << HALF | task->number;
-	} while (!__atomic_compare_exchange_n(&free_tasks, &head, next, true,
-					      __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(first, &head, next, true, __ATOMIC_RELEASE,
+					      __ATOMIC_RELAXED));
 }
 
 /* Makes the chunk CHUNK: the first ones at once. Returns false without memory. */
@@ -100,7 +101,7 @@ static struct pm_task *take_unused(void)
 
 struct pm_task *pm_task_make(void)
 {
-	struct pm_task *task = take_free();
+	struct pm_task *task = take_free(&free_tasks[0]) ?: take_free(&free_tasks[1]);
 	struct pm_still still;
 
 	if (!task) {
@@ -152,7 +153,10 @@ void pm_tasks_forget(void)
 
 	if (!pm_tasks[0])
 		return;
-	memset(pm_tasks[0], 0, sizeof(struct pm_task) * (near + 1));
+	/* Pages that the child has not written cost nothing so; locked ones cannot go. */
+	if (pm_kernel_madvise(pm_tasks[0], sizeof(struct pm_task) * PM_TASKS_NEAR,
+			      MADV_DONTNEED))
+		memset(pm_tasks[0], 0, sizeof(struct pm_task) * (near + 1));
 	pm_tasks[0]->waits = 1;
 	for (chunk = PM_TASKS_NEAR / PM_TASKS_CHUNK;
 	     chunk < PM_TASKS_CHUNKS && pm_tasks[chunk]; chunk++) {
@@ -161,5 +165,5 @@ void pm_tasks_forget(void)
 		pm_tasks[chunk] = NULL;
 	}
 	used = 0;
-	free_tasks = 0;
+	free_tasks[0] = free_tasks[1] = 0;
 }

@@ -35,15 +35,13 @@ struct pm_task {
 	struct pm_task *more; /* has the visits behind the first PM_TASK_VISITS */
 	uint64_t
 		armed; /* the generation of arming when it was suspended, or while it runs */
-	union {
-		uint32_t count; /* suspended visits; 1 while it runs */
-		uint32_t next;	/* while it is free: the number of the next one */
-	};
+	uint32_t count;	      /* suspended visits; 1 while it runs */
 	uint32_t number;      /* its own, from 1 */
 	uint64_t resumed_cpu; /* of the frame of its first visit, once that was resumed */
 	uint64_t mark;	      /* pm_task_mark() of its path */
 	struct pm_task_visit visit[PM_TASK_VISITS];
-	uint64_t unused; /* its size is a power of two, for pm_task_near() */
+	uint32_t next;	 /* while it is free: the number of the next one */
+	uint32_t unused; /* its size is a power of two, for pm_task_near() */
 };
 
 _Static_assert(sizeof(struct pm_task) == 256, "documented in perfmon/task.h");
@@ -65,8 +63,8 @@ static inline struct pm_task *pm_task_near(uint64_t id)
 /*
  * A way on which a thread has resumed tasks: into an adoption, and into one visit behind it. KEY is the
  * sum of the task's mark, of the visit's region, of the path that the thread was in and of the address of the
- * adoption's frame. The mark is not a multiple of PM_KEY, as the keys of regions and paths are: so two
- * ways with one key are as improbable as two paths with one key.
+ * adoption's frame. Marks are multiples of another number than the keys of regions and paths: so two ways
+ * have one key only by chance.
  */
 struct pm_task_way {
 	uint64_t key; /* 0: unused */
