@@ -28,7 +28,7 @@
 #if defined(__SANITIZE_THREAD__)
 #define EXECUTIONS 1000 /* there is one thread */
 #else
-#define EXECUTIONS 20000
+#define EXECUTIONS 10000
 #endif
 #define EXECUTIONS_LONG 5000000
 #define REPORT_EVERY	10

@@ -285,9 +285,8 @@ void pm_task_calls_choose(void)
 	__atomic_store_n(&perfmon_task_calls.suspend, calls.suspend, __ATOMIC_RELAXED);
 	__atomic_store_n(&perfmon_task_calls.resume, calls.resume, __ATOMIC_RELAXED);
 	/* Before the first task the short ways cannot be chosen: it chooses again. */
-	PM_PUT(chosen_for, pm_tasks[0] || !pm_region_calls_are_armed()
-				   ? pm_regions.published
-				   : 0);
+	PM_PUT(chosen_for,
+	       pm_tasks[0] || !pm_region_calls_are_armed() ? pm_regions.published : 0);
 }
 
 /* Only what has begun is suspended, and a forked child has none of what its parent began. */
