@@ -43,6 +43,8 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 void cli_folder_remove(const char *folder)
 {
-	if (folder && *folder)
-		nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	/* A process that outlives the command may leave a file meanwhile: until there is no folder. */
+	for (int i = 0; folder && *folder && i < 100; i++)
+		if (nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS))
+			return;
 }
