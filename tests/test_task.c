@@ -317,9 +317,14 @@ Test(task, many_visits_and_tasks_in_tasks)
 
 /* --- many tasks, and short threads ---------------------------------------------------------- */
 
-static void *resume_thrice(void *task)
+static struct perfmon_task two[2];
+
+/* Goes on with both tasks, three times each, from the one with NUMBER. */
+static void *resume_both(void *number)
 {
-	for (int i = 0; i < 3; i++) {
+	for (uintptr_t i = 0; i < 6; i++) {
+		struct perfmon_task *task = &two[((uintptr_t)number + i / 3) % 2];
+
 		cr_assert_eq(perfmon_task_resume(task), 0);
 		touch(0, 1);
 		cr_assert_eq(perfmon_task_suspend(task), 0);
@@ -327,48 +332,58 @@ static void *resume_thrice(void *task)
 	return NULL;
 }
 
-/* Row: FO-04: threads that use the memory of ended ones have none of their tasks' paths. */
-Test(task, on_threads_that_come_and_go)
+/* Lets 40 threads, one after the other, go on with two tasks in either order, and checks what each path
+ * has. */
+static void come_and_go(const char *events)
 {
-	const char *const names[] = {"even", "odd"};
-	struct perfmon_task task[2];
+	const char *const names[] = {"even", "odd"}, *const paths[] = {"main/even",
+								       "main/odd"};
 	struct sums sums;
 	pthread_t thread;
 
-	setenv("PERFMON_EVENTS", watch_event(0), 1);
+	setenv("PERFMON_EVENTS", events, 1);
 	PERFMON_REGION_BEGIN("main");
 	for (int i = 0; i < 2; i++) {
-		cr_assert_eq(perfmon_task_begin(&task[i]), 0);
+		cr_assert_eq(perfmon_task_begin(&two[i]), 0);
 		perfmon_region_begin_name(names[i]);
-		cr_assert_eq(perfmon_task_suspend(&task[i]), 0);
+		cr_assert_eq(perfmon_task_suspend(&two[i]), 0);
 	}
-	for (int i = 0; i < 40; i++) {
-		cr_assert_eq(
-			pthread_create(&thread, NULL, resume_thrice, &task[i / 3 % 2]),
-			0);
+	for (uintptr_t i = 0; i < 40; i++) {
+		cr_assert_eq(pthread_create(&thread, NULL, resume_both, (void *)i), 0);
 		pthread_join(thread, NULL);
 	}
 	for (int i = 0; i < 2; i++) {
-		cr_assert_eq(perfmon_task_resume(&task[i]), 0);
+		cr_assert_eq(perfmon_task_resume(&two[i]), 0);
 		perfmon_region_end_name(names[i]);
-		cr_assert_eq(perfmon_task_end(&task[i]), 0);
+		cr_assert_eq(perfmon_task_end(&two[i]), 0);
 	}
 	PERFMON_REGION_END("main");
 	sums_take(&sums);
 	check_whole(&sums);
 	cr_expect_eq(sums.tree.node_count, 4);
 	for (int i = 0; i < 2; i++) {
-		const char *const path[] = {"main/even", "main/odd"};
-		const struct pm_path_visits *visits =
-			pm_path_visits(&sums.tree, node_at(&sums, path[i]));
+		uint32_t node = node_at(&sums, paths[i]);
+		const struct pm_path_visits *visits = pm_path_visits(&sums.tree, node);
 
 		cr_expect_eq(visits->entered, 1);
 		cr_expect_eq(visits->ended, 1);
+		cr_expect_eq(pm_path_threads(&sums.tree, node)->count, 40 + 1);
 		if (sums.model.event_count && sums.model.events[0].syscall_read)
-			cr_expect_eq(count_at(&sums, path[i], false),
-				     i ? 3 * 19 : 3 * 21);
+			cr_expect_eq(count_at(&sums, paths[i], false), 3 * 40);
 	}
 	sums_free(&sums);
+}
+
+/* Row: FO-04: threads that use the memory of ended ones have none of their tasks' paths. */
+Test(task, on_threads_that_come_and_go)
+{
+	come_and_go(watch_event(0));
+}
+
+/* Row: FO-04: nor in the short ways, which time alone takes on every machine. */
+Test(task, on_threads_that_come_and_go_in_time)
+{
+	come_and_go("none");
 }
 
 /* Row: FO-04: so many tasks that they are not all found at once. */
