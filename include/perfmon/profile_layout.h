@@ -454,8 +454,9 @@ struct perfmon_profile_count {
  * sequence / 2 is the number of visits that have ended with all their values.
  * Reader: sequence (acquire), fields (relaxed), acquire fence, sequence and parts again; equal
  * and even is a whole node. A visit that is suspended adds its part to times and counts alone:
- * then the sequence is odd meanwhile and as before afterwards, and parts is one more. If the writer is dead and the sequence odd, sequence / 2 and
- * entered stand, and the other fields may hold part of one more visit.
+ * then the sequence is odd meanwhile and as before afterwards, and parts is one more. If the
+ * writer is dead and the sequence odd, sequence / 2 and entered are right, and the other fields may
+ * hold part of one more visit.
  */
 struct perfmon_profile_node {
 	uint64_t sequence;

@@ -30,13 +30,12 @@
 #if defined(__aarch64__)
 #define PAIR(first, second) __asm__("" : "+r"(first), "+r"(second))
 #define STORE(field, value) ((field) = (value))
-/* A value is kept in a register, */
+/* Returns VALUE, which FIELD has: kept in a register, or loaded again where registers are few. */
 #define KEPT(value, field) (value)
 #else
 /* By a vector register they would cost more. */
 #define PAIR(first, second) ((void)0)
 #define STORE(field, value) PM_PUT(field, value)
-/* or loaded again where registers are few. */
 #define KEPT(value, field)  ((void)(value), PM_GET(field))
 #endif
 #define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
