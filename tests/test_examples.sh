@@ -136,7 +136,16 @@ omp_visits() {
 		is 1 "$(cell "$here/csv" visits solve)" &&
 		is 3 "$(cell "$here/csv" threads solve)"
 }
-omp_faults() { is 128 "$(cell "$here/csv" page-faults:u "first touch")"; }
+# A page of a program's code that the kernel had put away may fault, too: in one of three runs
+# there is none.
+omp_faults() {
+	local run
+	for run in 1 2 3; do
+		[ "$(cell "$here/csv" page-faults:u "first touch")" -gt 128 ] || break
+		[ "$run" = 3 ] || openmp page-faults:u || return
+	done
+	is 128 "$(cell "$here/csv" page-faults:u "first touch")"
+}
 omp_nothing() { is "" "$(cell "$here/csv" instructions:u "first touch")"; }
 omp_instructions() {
 	is "counted" "$(cell "$here/csv" instructions:u.status "solve;smooth")" &&

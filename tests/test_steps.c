@@ -151,8 +151,8 @@ Test(steps, equal_steps_have_equal_instructions)
 	const struct pm_snapshot_steps *steps;
 	const struct perfmon_profile_node *loop, *node;
 	struct pm_snapshot *s;
-	uint64_t each, twice, thrice;
-	uint32_t first, equal = 0;
+	uint64_t each = UINT64_MAX, twice, thrice;
+	uint32_t equal = 0, more = 0;
 
 	setenv("PERFMON_EVENTS", "instructions:u", 1);
 	PERFMON_REGION_BEGIN("loop");
@@ -172,9 +172,9 @@ Test(steps, equal_steps_have_equal_instructions)
 		cr_skip_test("no instructions are read in user space here");
 	}
 	expect_grid(steps, 300);
-	for (first = 1; first < 36 && !undisturbed(steps, first); first++)
-		;
-	each = node_of(steps, first)->count[0].sum;
+	for (uint32_t i = 1; i < 36; i++)
+		if (undisturbed(steps, i) && node_of(steps, i)->count[0].sum < each)
+			each = node_of(steps, i)->count[0].sum;
 	twice = node_of(steps, 36)->count[0].sum;
 	thrice = node_of(steps, 37)->count[0].sum;
 	cr_expect_gt(twice, each + 1000);
@@ -184,14 +184,19 @@ Test(steps, equal_steps_have_equal_instructions)
 	if (undisturbed(steps, 0))
 		cr_expect_lt(node_of(steps, 0)->count[0].sum, each + 10);
 	cr_expect_gt(node_of(steps, 0)->count[0].sum, each - 10);
+	/* An emulated CPU also counts what another one does while it stands still, so few steps
+	 * may have more. None has less. */
 	for (uint32_t i = 1; i < steps->count; i++) {
+		uint64_t wanted = pm_snapshot_visits(node_of(steps, i)) * each;
+
 		if (i == 36 || i == 37 || !undisturbed(steps, i))
 			continue;
-		cr_expect_eq(node_of(steps, i)->count[0].sum,
-			     pm_snapshot_visits(node_of(steps, i)) * each, "step %u", i);
-		equal++;
+		cr_expect_geq(node_of(steps, i)->count[0].sum, wanted, "step %u", i);
+		equal += node_of(steps, i)->count[0].sum == wanted;
+		more += node_of(steps, i)->count[0].sum > wanted;
 	}
 	cr_expect_gt(equal, steps->count / 2);
+	cr_expect_lt(more, 4);
 	loop = probe_node(s, &s->threads[0], "loop");
 	node = probe_node(s, &s->threads[0], "loop/step");
 	expect_sums(steps, node, 1);

@@ -423,7 +423,7 @@ merged_ranks() { # FOLDER
 		says out "rank 3 died before ending its profile" &&
 		has_lines 'run +3 +>=[0-9.]+ ' '  step +20 ' '    compute +50 ' '    exchange +20 ' '  output +1 ' \
 			'  killed +0 +- +-$' 'run +3\? ' '    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3$' \
-			'  output +1 +[0-9.]+ +[0-9.]+ +0(\.000)? +1 +[0-9.]+ +0 +300\.0$'
+			'  output +1 +[<0-9.]+ +[<0-9.]+ +0(\.000)? +1 +[<0-9.]+ +0 +300\.0$'
 }
 mpi() { # NAME LAUNCHER...
 	local name=$1
