@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What differs between CPUs compiles for each of them, warnings being errors: the files of
-# src/arch and src/fastpath; with --long natively also with the generic fallback in the whole library.
+# src/arch and src/fastpath; with the generic fallback what uses the thread pointer, and with
+# --long natively the whole library.
 . "$PM_TOP/scripts/suite.sh"
 
 flags=(-std=gnu11 -D_GNU_SOURCE -fvisibility=hidden -ftls-model=initial-exec -pthread -O2
@@ -20,6 +21,12 @@ for file in src/arch/*.c src/fastpath/*.c; do
 	try "$file gcc generic" compile gcc "$file" -DPERFMON_ARCH_GENERIC
 	try "$file riscv64-linux-gnu-gcc generic" \
 		compile riscv64-linux-gnu-gcc "$file" -DPERFMON_ARCH_GENERIC
+done
+# A compiler that has no thread pointer for its CPU.
+mapfile -t files < <(grep -rl perfmon_arch_thread_pointer src --include='*.c')
+for file in "${files[@]}"; do
+	try "$file gcc generic without a thread pointer" compile gcc "$file" -DPERFMON_ARCH_GENERIC \
+		'-D__builtin_thread_pointer()=no_thread_pointer'
 done
 [ -n "$PM_LONG" ] || exit 0
 build=$PM_SUITE_DIR/build

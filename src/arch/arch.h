@@ -16,7 +16,9 @@
  *   perfmon_arch_timestamp_hz()         its rate, or 0 if the CPU does not report it
  *   perfmon_arch_fence()                completes earlier instructions before the next
  *                                       counter read (PERFMON_FENCE)
- *   perfmon_arch_thread_pointer()       a value that no other live thread has
+ *   perfmon_arch_thread_pointer()       the ABI's thread pointer, or with
+ *                                       PERFMON_ARCH_NO_THREAD_POINTER another value that
+ *                                       no other live thread has
  *
  * A handle makes a page's index readable without further decisions. It is the number
  * given to rdpmc on x86, and the address of an accessor stub on CPUs that name the
@@ -73,7 +75,17 @@ static inline uint64_t perfmon_arch_extended(uint64_t offset, uint64_t raw,
 #define perfmon_arch_value_handle(index, width) perfmon_arch_counter_handle(index)
 #endif
 
-#ifndef PERFMON_ARCH_HAS_THREAD_POINTER
+#if defined(PERFMON_ARCH_NO_THREAD_POINTER)
+#include <errno.h>
+static inline uintptr_t perfmon_arch_thread_pointer(void)
+{
+#ifdef __cplusplus
+	return reinterpret_cast<uintptr_t>(&errno);
+#else
+	return (uintptr_t)&errno;
+#endif
+}
+#elif !defined(PERFMON_ARCH_HAS_THREAD_POINTER)
 static inline uintptr_t perfmon_arch_thread_pointer(void)
 {
 #ifdef __cplusplus

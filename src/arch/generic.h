@@ -10,6 +10,9 @@
 /* The registers that a sample can hold, as bits of asm/perf_regs.h. */
 #define PERFMON_ARCH_USER_REGISTERS UINT64_C(0)
 
+/* Compilers lack __builtin_thread_pointer() on some CPUs: gcc 12 does on ppc64le. */
+#define PERFMON_ARCH_NO_THREAD_POINTER
+
 static inline uint64_t perfmon_arch_counter_handle(uint32_t index)
 {
 	(void)index;

@@ -45,12 +45,16 @@ extern const unsigned int __rseq_size __attribute__((weak));
 
 static const uint32_t *cpu_pointer(void)
 {
+#ifdef PERFMON_ARCH_NO_THREAD_POINTER
+	return &cpu_unknown;
+#else
 	const char *area;
 
 	if (!&__rseq_offset || !&__rseq_size || !__rseq_size)
 		return &cpu_unknown;
 	area = (const char *)perfmon_arch_thread_pointer() + __rseq_offset;
 	return (const uint32_t *)(const void *)(area + 4); /* struct rseq: cpu_id */
+#endif
 }
 
 static size_t round_up(size_t size, size_t to)
