@@ -28,6 +28,13 @@ for file in "${files[@]}"; do
 	try "$file gcc generic without a thread pointer" compile gcc "$file" -DPERFMON_ARCH_GENERIC \
 		'-D__builtin_thread_pointer()=no_thread_pointer'
 done
+# What prints 64-bit words, with the kernel's types as they are on ppc64le: long there.
+mapfile -t files < <(grep -rlE '%[-#0-9.*]*ll[dux]' src/core src/compat --include='*.c' |
+	xargs grep -L '"config\.h"')
+for file in "${files[@]}"; do
+	try "$file gcc with long types of the kernel" compile gcc "$file" -D_ASM_GENERIC_INT_LL64_H \
+		-include asm-generic/int-l64.h
+done
 [ -n "$PM_LONG" ] || exit 0
 build=$PM_SUITE_DIR/build
 # Without optimisation: what differs between CPUs has been compiled with it above.

@@ -297,7 +297,7 @@ static int check_pmc(struct pm2_context *context, size_t i, const struct pfarg_p
 	if (err)
 		return pm_diag_set(&context->diag, err,
 				   "element %zu: with flags 0x%x, 0x%llx is not an event",
-				   i, pmc->reg_flags, pmc->reg_value);
+				   i, pmc->reg_flags, (unsigned long long)pmc->reg_value);
 	return 0;
 }
 
