@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Each public header alone, as C11 and C++11, strictly, with both compilers, also with
-# the regions compiled out; each internal header alone as the project's own dialect.
+# the regions compiled out and for an unknown CPU; each internal header alone as the project's own dialect.
 . "$PM_TOP/scripts/suite.sh"
 
 native_tree config.h
@@ -31,6 +31,7 @@ for file in "$include"/perfmon/*.h "$include"/perfmon/*/*.h; do
 	# Where the text of no header in it mentions that, it is the same with it.
 	variants=("")
 	! mentions "$header" PERFMON_DISABLE || variants+=(-DPERFMON_DISABLE)
+	! mentions "$header" PERFMON_ARCH_GENERIC || variants+=(-DPERFMON_ARCH_GENERIC)
 	for variant in "${variants[@]}"; do
 		for compiler in gcc clang; do
 			try "$header C11 $compiler $variant" in_shell alone "$header" "$compiler" \
