@@ -177,7 +177,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/session/sampling/sampling.h src/core/session/sets/estimate.c \
 	src/core/session/sets/sets.h src/core/session/sets/switch.c src/core/session/targets/attached.c \
 	src/core/session/targets/exclusive.c src/core/session/targets/process.c \
-	src/core/session/targets/reopen.c src/core/session/targets/target.c \
+	src/core/session/targets/target.c \
 	src/core/session/targets/targets.h src/core/session/targets/watch.c \
 	src/core/session/threads/parts.h src/core/session/threads/probe.c \
 	src/core/session/threads/scan.c src/core/session/threads/wait.c \

@@ -74,34 +74,23 @@ static int add_program(struct perfmon_session *session, struct pm_program *progr
 	struct pm_register *registers = pm_registers_copy(session, more);
 	struct pm_set *sets = pm_sets_copy(session, list->set_count);
 	uint32_t set_count = session->set_count;
-	int err = -ENOMEM;
+	bool copied = registers && sets;
 
-	if (!registers || !sets) {
-		pm_diag_set(&session->diag, err, "out of memory");
-		goto fail;
-	}
-	for (s = 0; s < list->set_count && id == ANY_SET; s++)
+	for (s = 0; copied && s < list->set_count && id == ANY_SET; s++)
 		pm_sets_insert(sets, &set_count, (uint16_t)s, registers, first);
-	for (i = 0; i < more; i++) {
+	for (i = 0; copied && i < more; i++) {
 		uint16_t number = (uint16_t)(id == ANY_SET ? set_of(list, i) : id);
 
 		pm_register_bind(&registers[first + i], program, i);
 		registers[first + i].set =
 			pm_sets_insert(sets, &set_count, number, registers, first);
 	}
-	if (set_count == session->set_count) {
+	if (copied && set_count == session->set_count) {
 		free(sets);
 		sets = session->sets;
 	}
-	err = pm_session_install(session, registers, first + more, sets, set_count);
-	if (err >= 0)
-		return (int)first;
-fail:
-	if (registers)
-		pm_registers_free(registers, first + more);
-	if (sets != session->sets)
-		free(sets);
-	return err;
+	return pm_session_install(session, registers, first + more, sets, set_count)
+		       ?: (int)first;
 }
 
 static int add(struct perfmon_session *session, const char *text, uint32_t id)
@@ -119,7 +108,6 @@ static int add(struct perfmon_session *session, const char *text, uint32_t id)
 	err = err ?: pm_program_parse(session, text, &program);
 	if (err)
 		return pm_session_leave(session, err);
-	program->references = 1;
 	err = check_added(session, text, program, id);
 	err = err ?: add_program(session, program, id);
 	pm_program_put(program);
@@ -138,42 +126,14 @@ PM_EXPORT int perfmon_set_add_events(struct perfmon_session *session, uint16_t i
 	return add(session, text, id);
 }
 
-/* Returns whether REG counts already what PROGRAM says, or what TEXT does word for
- * word. */
-static bool is_programmed(const struct pm_register *reg, const char *text)
+/* Returns whether the registers from FIRST on count, in this order, what LIST says. */
+static bool same_list(const struct pm_register *first, const struct pm_event_list *list)
 {
-	return !strcmp(pm_register_event(reg, 0)->label, text);
-}
-
-static bool same_program(const struct pm_register *reg, const struct pm_program *program)
-{
-	uint32_t e;
-
-	if (reg->count != program->list->count)
-		return false;
-	for (e = 0; e < reg->count; e++) {
-		const struct pm_event *old = pm_register_event(reg, e);
-		const struct pm_event *new = &program->list->events[e];
-
-		if (old->in_explicit_group ||
-		    memcmp(&old->attr, &new->attr, sizeof(old->attr)) != 0)
-			return false;
-	}
-	return true;
-}
-
-/* Returns whether the registers count, in this order, what PROGRAM says. */
-static bool same_list(const struct perfmon_session *session,
-		      const struct pm_program *program)
-{
-	const struct pm_event_list *list = program->list;
 	uint32_t i, e;
 
-	if (list->logical_count != session->count)
-		return false;
 	for (i = 0; i < list->count; i++) {
 		const struct pm_event *new = &list->events[i], *old;
-		const struct pm_register *reg = &session->registers[new->logical];
+		const struct pm_register *reg = &first[new->logical];
 
 		/* The events of one number stand together. */
 		for (e = 0; e < i && list->events[i - e - 1].logical == new->logical;)
@@ -192,17 +152,11 @@ static int replace(struct perfmon_session *session, struct pm_program *program)
 {
 	uint32_t i, count = (uint32_t)program->list->logical_count;
 	struct pm_register *registers = calloc(count + 1, sizeof(registers[0]));
-	int n;
 
-	if (!registers)
-		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	for (i = 0; i < count; i++)
+	for (i = 0; registers && i < count; i++)
 		pm_register_bind(&registers[i], program, i);
-	n = pm_session_install(session, registers, count, session->sets,
-			       session->set_count);
-	if (n < 0)
-		pm_registers_free(registers, count);
-	return n < 0 ? n : 0;
+	return pm_session_install(session, registers, count, session->sets,
+				  session->set_count);
 }
 
 int pm_session_replace(struct perfmon_session *session, const char *text)
@@ -212,7 +166,6 @@ int pm_session_replace(struct perfmon_session *session, const char *text)
 
 	if (err)
 		return err;
-	program->references = 1;
 	if (program->list->set_count > 1)
 		err = pm_diag_set(&session->diag, -EINVAL,
 				  "'%s' has %zu event sets; a control has one", text,
@@ -223,7 +176,9 @@ int pm_session_replace(struct perfmon_session *session, const char *text)
 				  PERFMON_SESSION_COUNTERS_MAX);
 	if (!err) {
 		pm_session_stop_all(session);
-		err = same_list(session, program) ? 0 : replace(session, program);
+		if (program->list->logical_count != session->count ||
+		    !same_list(session->registers, program->list))
+			err = replace(session, program);
 	}
 	pm_program_put(program);
 	return err;
@@ -232,7 +187,7 @@ int pm_session_replace(struct perfmon_session *session, const char *text)
 static int program_one(struct perfmon_session *session, uint32_t index, const char *text)
 {
 	struct pm_program *program = NULL;
-	struct pm_register *registers;
+	struct pm_register *reg, *registers;
 	int err = pm_session_must_stand(session, "the events");
 
 	if (err)
@@ -241,34 +196,26 @@ static int program_one(struct perfmon_session *session, uint32_t index, const ch
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "there is no counter %u: the session has %u", index,
 				   session->count);
-	if (is_programmed(&session->registers[index], text))
+	reg = &session->registers[index];
+	if (!strcmp(pm_register_event(reg, 0)->label, text))
 		return 0;
 	err = pm_program_parse(session, text, &program);
 	if (err)
 		return err;
-	program->references = 1;
 	if (program->list->logical_count != 1) {
 		err = pm_diag_set(&session->diag, -EINVAL,
 				  "'%s' names %zu events; a counter has one", text,
 				  program->list->logical_count);
-		goto out;
+	} else if (reg->count != program->list->count || !same_list(reg, program->list)) {
+		registers = pm_registers_copy(session, 0);
+		if (registers) {
+			pm_program_put(registers[index].program);
+			pm_register_bind(&registers[index], program, 0);
+		}
+		err = pm_session_reinstall(session, registers);
 	}
-	if (same_program(&session->registers[index], program))
-		goto out;
-	registers = pm_registers_copy(session, 0);
-	if (!registers) {
-		err = pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-		goto out;
-	}
-	pm_program_put(registers[index].program);
-	pm_register_bind(&registers[index], program, 0);
-	err = pm_session_install(session, registers, session->count, session->sets,
-				 session->set_count);
-	if (err < 0)
-		pm_registers_free(registers, session->count);
-out:
 	pm_program_put(program);
-	return err < 0 ? err : 0;
+	return err;
 }
 
 PM_EXPORT int perfmon_session_program(struct perfmon_session *session, uint32_t index,

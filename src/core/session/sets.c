@@ -80,29 +80,15 @@ static int change_sets(struct perfmon_session *session, const struct perfmon_set
 	struct pm_set *sets = pm_sets_copy(session, n);
 	struct pm_register *registers = pm_registers_copy(session, 0);
 	size_t i;
-	int err = 0;
 
-	if (!sets || !registers)
-		err = pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	for (i = 0; i < n && !err; i++) {
+	for (i = 0; sets && registers && i < n; i++) {
 		uint32_t s = pm_sets_insert(sets, &count, changes[i].id, registers,
 					    session->count);
 
 		sets[s].flags = changes[i].flags;
 		sets[s].timeout_ns = effective_timeout(changes[i].timeout_ns);
 	}
-	if (!err && count > PERFMON_SESSION_SETS_MAX)
-		err = pm_diag_set(&session->diag, -E2BIG,
-				  "%u event sets are more than the %d of a session",
-				  count, PERFMON_SESSION_SETS_MAX);
-	err = err ?: pm_session_install(session, registers, session->count, sets, count);
-	if (err < 0) {
-		if (registers)
-			pm_registers_free(registers, session->count);
-		free(sets);
-		return err;
-	}
-	return 0;
+	return pm_session_install(session, registers, session->count, sets, count);
 }
 
 PM_EXPORT int perfmon_set_create(struct perfmon_session *session,
@@ -173,14 +159,10 @@ static int delete_marked(struct perfmon_session *session, const bool *marked)
 	uint32_t place[PERFMON_SESSION_SETS_MAX] = {0}, s, i, set_count = 0, count = 0;
 	struct pm_set *sets = pm_sets_copy(session, 0);
 	struct pm_register *registers = pm_registers_copy(session, 0);
-	int err;
 
-	if (!sets || !registers) {
-		free(sets);
-		if (registers)
-			pm_registers_free(registers, session->count);
-		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	}
+	/* It refuses, and frees, one without the other. */
+	if (!sets || !registers)
+		return pm_session_install(session, registers, session->count, sets, 0);
 	for (s = 0; s < session->set_count; s++) {
 		place[s] = set_count;
 		if (marked[s])
@@ -190,7 +172,7 @@ static int delete_marked(struct perfmon_session *session, const bool *marked)
 	}
 	for (i = 0; i < session->count; i++) {
 		if (marked[registers[i].set]) {
-			pm_register_drop(&registers[i]);
+			pm_program_put(registers[i].program);
 			continue;
 		}
 		registers[count] = registers[i];
@@ -199,13 +181,7 @@ static int delete_marked(struct perfmon_session *session, const bool *marked)
 		move_mask(session, marked, registers[count].overflow.how.sample_counters);
 		count++;
 	}
-	err = pm_session_install(session, registers, count, sets, set_count);
-	if (err < 0) {
-		pm_registers_free(registers, count);
-		free(sets);
-		return err;
-	}
-	return 0;
+	return pm_session_install(session, registers, count, sets, set_count);
 }
 
 PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,

@@ -25,16 +25,15 @@ int pm_program_parse(struct perfmon_session *session, const char *text,
 
 	if (!program)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	program->references = 1;
 	err = pm_events_parse(text, flags, &program->list, &session->diag);
 	if (!err && !program->list->logical_count)
 		err = pm_diag_set(&session->diag, -EINVAL, "'%s' names no event", text);
-	if (err) {
-		pm_events_free(program->list);
-		free(program);
-		return err;
-	}
-	*out = program;
-	return 0;
+	if (err)
+		pm_program_put(program);
+	else
+		*out = program;
+	return err;
 }
 
 uint32_t pm_register_value_flags(const struct pm_register *reg)
@@ -70,17 +69,11 @@ struct pm_event *pm_register_event(const struct pm_register *reg, uint32_t e)
 	return &reg->program->list->events[reg->first + e];
 }
 
-void pm_register_drop(struct pm_register *reg)
-{
-	pm_program_put(reg->program);
-	reg->program = NULL;
-}
-
 void pm_registers_free(struct pm_register *registers, uint32_t count)
 {
 	uint32_t i;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; registers && i < count; i++)
 		pm_program_put(registers[i].program);
 	free(registers);
 }

@@ -204,7 +204,7 @@ static inline struct pm_reading pm_reading_add(struct pm_reading a, struct pm_re
 
 /* --- programs and registers --------------------------------------------------------- */
 
-/* Parses TEXT into a program with no references. 0, or a negative errno with a sentence. */
+/* Parses TEXT into a program with one reference. 0, or a negative errno with a sentence. */
 int pm_program_parse(struct perfmon_session *session, const char *text,
 		     struct pm_program **out);
 void pm_program_put(struct pm_program *program); /* one reference; NULL is accepted */
@@ -220,10 +220,8 @@ struct pm_event *pm_register_event(const struct pm_register *reg, uint32_t e);
  * never open leaves no value. */
 uint32_t pm_register_value_flags(const struct pm_register *reg);
 
-/* Lets go of what REG counts. */
-void pm_register_drop(struct pm_register *reg);
-
-/* A copy of the session's registers with room for MORE, which holds references. */
+/* A copy of the session's registers with room for MORE, which holds references; or NULL,
+ * which the second accepts. */
 struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 				      uint32_t more);
 void pm_registers_free(struct pm_register *registers, uint32_t count);

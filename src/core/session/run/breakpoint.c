@@ -119,7 +119,6 @@ static bool is_read_elsewhere(const struct perfmon_session *session)
 
 int pm_breakpoints_renew(struct perfmon_session *session)
 {
-	struct pm_register *registers;
 	const struct pm_target *target;
 	struct pm_diag why;
 	pid_t tid;
@@ -135,12 +134,9 @@ int pm_breakpoints_renew(struct perfmon_session *session)
 				   "a breakpoint stopped thread %d; on this kernel only "
 				   "the same thread can restart the session",
 				   target->tid);
-	registers = pm_registers_copy(session, 0);
-	if (!registers)
-		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 	tid = target->tid;
-	err = pm_session_reinstall(session, registers);
-	if (err >= 0)
+	err = pm_session_replan(session);
+	if (!err)
 		return 0;
 	why = session->diag;
 	return pm_diag_set(&session->diag, err,

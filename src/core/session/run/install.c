@@ -25,31 +25,58 @@ int pm_session_gather(struct perfmon_session *session)
 
 /* --- another plan ------------------------------------------------------------------- */
 
-/* Opens all sets of PLAN, which is built of REGISTERS, on the session's targets. 0 or
- * more (refused counters), or a negative errno with nothing of PLAN open. The session's
- * own plan has been read then. */
+/* Opens PLAN on all targets of OLD. 0, or a negative errno with nothing of PLAN open. */
+static int open_again(struct perfmon_session *session, struct pm_session_plan *plan,
+		      const struct pm_session_plan *old)
+{
+	pid_t self = pm_kernel_gettid(), asked_before = 0;
+	uint32_t t;
+
+	for (t = 0; t < old->target_count; t++) {
+		struct pm_target asked = old->targets[t];
+		int n;
+
+		if (asked.active >= plan->set_count)
+			asked.active = 0;
+		if (!asked.awaits_exec)
+			asked.flags &= ~PM_OPEN_ON_EXEC;
+		if (asked.lost || (asked.pid && t && asked.pid == asked_before))
+			continue;
+		asked_before = asked.pid;
+		n = asked.pid ? pm_process_reopen(session, plan, asked.pid, self)
+			      : pm_target_open(session, plan, &asked, self);
+		if (n < 0) {
+			pm_targets_close(session, plan, 0);
+			return n;
+		}
+	}
+	return 0;
+}
+
+/* Opens all sets of PLAN, which is built of REGISTERS, on the session's targets. 0, or a
+ * negative errno with nothing of PLAN open. The session's own plan has been read then. */
 static int reopen(struct perfmon_session *session, struct pm_session_plan *plan,
 		  struct pm_register *registers, uint32_t count)
 {
 	struct pm_session_plan *old = session->plan;
 	struct pm_register *old_registers = session->registers;
 	uint32_t old_count = session->count;
-	int n = pm_targets_read(session, old, 0, old->target_count);
+	int err = pm_targets_read(session, old, 0, old->target_count);
 
-	if (n) {
+	if (err) {
 		pm_plan_unsettle(old);
-		return pm_session_closed_by_program(session, n);
+		return pm_session_closed_by_program(session, err);
 	}
 	pm_overflow_prepare(session, plan, registers, count);
 	/* The new targets are armed as their own registers say. */
 	session->registers = registers;
 	session->count = count;
-	n = pm_targets_open_again(session, plan, old);
+	err = open_again(session, plan, old);
 	session->registers = old_registers;
 	session->count = old_count;
-	if (n < 0)
+	if (err)
 		pm_plan_unsettle(old);
-	return n;
+	return err;
 }
 
 /* Learns from an open TARGET which events of REG it has refused. */
@@ -107,34 +134,46 @@ void pm_session_adopt_plan(struct perfmon_session *session, struct pm_session_pl
 	pm_session_make_views(session);
 }
 
-/*
- * Puts REGISTERS and SETS in the place of the session's. An attached session opens them
- * before it lets go of the old ones, so that an error changes nothing. Takes both over
- * on success only; SETS may be the session's own. The first registers of both are the
- * same, unless the session is detached.
- */
+/* Builds the plan of REGISTERS and SETS, and opens it on the targets. 0, or a negative errno
+ * with a sentence. */
+static int make_plan(struct perfmon_session *session, struct pm_register *registers,
+		     uint32_t count, const struct pm_set *sets, uint32_t set_count,
+		     struct pm_session_plan **plan)
+{
+	int err = pm_sampling_may_change(session);
+
+	if (err)
+		return err;
+	if (set_count > PERFMON_SESSION_SETS_MAX)
+		return pm_diag_set(&session->diag, -E2BIG,
+				   "%u event sets are more than the %d of a session",
+				   set_count, PERFMON_SESSION_SETS_MAX);
+	if (!registers || !sets ||
+	    pm_plan_build(session, registers, count, sets, set_count, plan))
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	return session->state == PERFMON_STATE_DETACHED
+		       ? 0
+		       : reopen(session, *plan, registers, count);
+}
+
 int pm_session_install(struct perfmon_session *session, struct pm_register *registers,
 		       uint32_t count, struct pm_set *sets, uint32_t set_count)
 {
-	struct pm_session_plan *plan, *old = session->plan;
+	struct pm_session_plan *plan = NULL, *old = session->plan;
 	struct pm_register *old_registers = session->registers;
 	uint32_t i, old_count = session->count;
 	struct pm_owner owner = pm_session_owner(session);
 	uint16_t next_id = session->sets[session->next_set].id;
-	int n = 0, next;
+	int next, err = make_plan(session, registers, count, sets, set_count, &plan);
 
-	n = pm_sampling_may_change(session);
-	if (n)
-		return n;
-	n = pm_plan_build(session, registers, count, sets, set_count, &plan);
-	if (n)
-		return pm_diag_set(&session->diag, n, "out of memory");
+	if (err) {
+		pm_plan_free(plan);
+		pm_registers_free(registers, count);
+		if (sets != session->sets)
+			free(sets);
+		return err;
+	}
 	if (session->state != PERFMON_STATE_DETACHED) {
-		n = reopen(session, plan, registers, count);
-		if (n < 0) {
-			pm_plan_free(plan);
-			return n;
-		}
 		pm_session_disown(session);
 		pm_session_gather(session);
 		for (i = 0; i < old_count && i < count; i++) {
@@ -162,24 +201,16 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 	pm_session_set_owner(session, owner);
 	pm_registers_free(old_registers, old_count);
 	pm_plan_free(old);
-	return n;
+	return 0;
 }
 
 int pm_session_reinstall(struct perfmon_session *session, struct pm_register *registers)
 {
-	int n = pm_session_install(session, registers, session->count, session->sets,
-				   session->set_count);
-
-	if (n < 0)
-		pm_registers_free(registers, session->count);
-	return n < 0 ? n : 0;
+	return pm_session_install(session, registers, session->count, session->sets,
+				  session->set_count);
 }
 
 int pm_session_replan(struct perfmon_session *session)
 {
-	struct pm_register *registers = pm_registers_copy(session, 0);
-
-	if (!registers)
-		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	return pm_session_reinstall(session, registers);
+	return pm_session_reinstall(session, pm_registers_copy(session, 0));
 }

@@ -19,14 +19,15 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 
 /*
  * Puts REGISTERS and SETS in the place of the session's. An attached session opens them
- * before it lets go of the old ones, so that an error changes nothing. Takes both over
- * on success only; SETS may be the session's own. The first registers of both are the
- * same, unless the session is detached.
+ * before it lets go of the old ones, so that an error changes nothing. Takes both over in
+ * any case; SETS may be the session's own. The first registers of both are the same,
+ * unless the session is detached. 0, or a negative errno with a sentence: -ENOMEM if one
+ * of both is NULL.
  */
 int pm_session_install(struct perfmon_session *session, struct pm_register *registers,
 		       uint32_t count, struct pm_set *sets, uint32_t set_count);
 
-/* The same with a copy of its own registers, which it takes over in any case. */
+/* The same with a copy of its own registers. */
 int pm_session_reinstall(struct perfmon_session *session, struct pm_register *registers);
 
 /* Makes PLAN that of the session, and the reader's views those of its targets. */

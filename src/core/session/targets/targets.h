@@ -96,11 +96,4 @@ void pm_processes_prune(struct perfmon_session *session);
 void pm_session_close_targets(struct perfmon_session *session);
 void pm_session_forget(struct perfmon_session *session);
 
-/* --- reopen.c ----------------------------------------------------------------------- */
-
-/* Opens all targets of OLD in PLAN. The number of refused counters, or a negative errno with
- * nothing of PLAN open. */
-int pm_targets_open_again(struct perfmon_session *session, struct pm_session_plan *plan,
-			  const struct pm_session_plan *old);
-
 #endif
