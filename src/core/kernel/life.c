@@ -9,26 +9,33 @@
 #include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
 
-int pm_life_read(pid_t id, struct pm_life *life)
+int pm_life_read_at(const char *path, struct pm_life *life)
 {
-	char path[64], text[1024], state;
+	char text[1024];
 	const char *rest;
-	ssize_t n;
+	ssize_t n = pm_file_text(path, text, sizeof(text));
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", id ?: pm_kernel_getpid());
-	n = pm_file_text(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
 	/* The name in parentheses may hold any character. The thread count is the 20th
 	 * field. */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest,
-			    ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    ") %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 			    "%*s %*s %*s %d %*s %" SCNu64,
-			    &state, &life->threads, &life->start_ticks) != 3)
+			    &life->state, &life->parent, &life->group, &life->threads,
+			    &life->start_ticks) != 5)
 		return -EIO;
-	life->is_dead = strchr("ZXx", state);
+	life->is_dead = strchr("ZXx", life->state);
 	return 0;
+}
+
+int pm_life_read(pid_t id, struct pm_life *life)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", id ?: pm_kernel_getpid());
+	return pm_life_read_at(path, life);
 }
 
 bool pm_life_program_has_ended(void)

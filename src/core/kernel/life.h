@@ -8,7 +8,9 @@
 #include <sys/types.h>
 
 struct pm_life {
+	char state;
 	bool is_dead;
+	pid_t parent, group;
 	int threads; /* of a process */
 	uint64_t start_ticks;
 };
@@ -16,6 +18,9 @@ struct pm_life {
 /* Reads the life of a process or thread. ID 0 is this process. Returns 0, or the error of
  * the read. */
 int pm_life_read(pid_t id, struct pm_life *life);
+
+/* The same of a file "stat" at PATH in /proc. */
+int pm_life_read_at(const char *path, struct pm_life *life);
 
 /* Returns whether only the library's own threads are left of the process: its first
  * thread has called pthread_exit(), and all others of the program have ended. The

@@ -1,68 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The threads of a process, or of a family of processes, as /proc lists them. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
+#include "core/kernel/life.h"
 #include "core/session/threads/parts.h"
 #include "core/text/grow.h"
 
-/* The fields of /proc/PID/stat that matter here. */
-struct stat_line {
-	char state;
-	pid_t parent, group;
-	uint64_t start_ticks;
-};
-
-static int read_stat(const char *path, struct stat_line *line)
-{
-	/* The name in parentheses may hold anything; start time is the 22nd field. */
-	char text[1024], *rest;
-	ssize_t n = pm_file_text(path, text, sizeof(text));
-	int parent, group;
-
-	if (n < 0)
-		return (int)n;
-	rest = strrchr(text, ')');
-	if (!rest || sscanf(rest,
-			    ") %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			    "%*s %*s %*s %*s %" SCNu64,
-			    &line->state, &parent, &group, &line->start_ticks) != 4)
-		return -EIO;
-	line->parent = (pid_t)parent;
-	line->group = (pid_t)group;
-	return 0;
-}
-
-static int read_thread(pid_t process, pid_t tid, struct stat_line *line)
+static int read_thread(pid_t process, pid_t tid, struct pm_life *life)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, tid);
-	return read_stat(path, line);
-}
-
-static bool has_ended(char state)
-{
-	return state == 'Z' || state == 'X' || state == 'x';
+	return pm_life_read_at(path, life);
 }
 
 bool pm_threads_is_idle(const struct scan_thread *thread)
 {
-	struct stat_line line;
+	struct pm_life life;
 
 	/*
 	 * Between the copy of the events and the moment the new thread can be listed,
 	 * clone(2) may sleep, but uninterruptibly (D); a stop waits for the way back to
 	 * user mode, and that of a tracer for the new thread to be there.
 	 */
-	return read_thread(thread->process, thread->tid, &line) ||
-	       strchr("StTZXx", line.state) != NULL ||
-	       line.start_ticks != thread->start_ticks;
+	return read_thread(thread->process, thread->tid, &life) ||
+	       strchr("StTZXx", life.state) != NULL ||
+	       life.start_ticks != thread->start_ticks;
 }
 
 /* --- what /proc is ------------------------------------------------------------------ */
@@ -134,25 +102,21 @@ int pm_threads_find(struct scan *scan)
 
 /* --- processes ---------------------------------------------------------------------- */
 
+static int compare_processes(const void *a, const void *b)
+{
+	const struct scan_process *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
 static const struct scan_process *find_process(const struct scan_process *processes,
 					       size_t count, pid_t pid)
 {
-	size_t low = 0, high = count;
+	const struct scan_process wanted = {.pid = pid};
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (processes[middle].pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && processes[low].pid == pid ? &processes[low] : NULL;
-}
-
-static bool is_number(const char *name)
-{
-	return name[0] >= '1' && name[0] <= '9';
+	return count ? bsearch(&wanted, processes, count, sizeof(wanted),
+			       compare_processes)
+		     : NULL;
 }
 
 static bool same_process(const struct scan_process *a, const struct scan_process *b)
@@ -240,18 +204,17 @@ static int list_processes(struct scan *scan)
 		return err;
 	list = calloc(count + 1, sizeof(list[0]));
 	for (size_t i = 0; list && i < count; i++) {
-		struct stat_line line;
+		struct pm_life life;
 
-		if (!is_number(names[i]))
-			continue;
 		snprintf(path, sizeof(path), "/proc/%.16s/stat", names[i]);
-		if (read_stat(path, &line))
+		if (names[i][0] < '1' || names[i][0] > '9' ||
+		    pm_life_read_at(path, &life))
 			continue;
 		/* Names come in the order of their numbers. */
 		list[used++] = (struct scan_process){.pid = atoi(names[i]),
-						     .parent = line.parent,
-						     .group = line.group,
-						     .start_ticks = line.start_ticks};
+						     .parent = life.parent,
+						     .group = life.group,
+						     .start_ticks = life.start_ticks};
 	}
 	free(names);
 	if (!list)
@@ -270,37 +233,39 @@ static int list_processes(struct scan *scan)
 
 /* --- threads ------------------------------------------------------------------------ */
 
-static struct scan_thread *find_thread(struct scan *scan, size_t count, pid_t tid,
-				       uint64_t start_ticks)
+/* By number, and by start. */
+static int compare_threads(const void *a, const void *b)
 {
-	size_t low = 0, high = count;
+	const struct scan_thread *x = a, *y = b;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (scan->threads[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < count && scan->threads[low].tid == tid; low++) {
-		if (scan->threads[low].start_ticks == start_ticks)
-			return &scan->threads[low];
-	}
-	return NULL;
+	if (x->tid == y->tid)
+		return (x->start_ticks > y->start_ticks) -
+		       (x->start_ticks < y->start_ticks);
+	return x->tid > y->tid ? 1 : -1;
 }
 
-static int add_thread(struct scan *scan, pid_t process, pid_t tid, uint64_t start_ticks)
+/* Marks a thread that lives: one of the first KNOWN, which are sorted, or another. */
+static int note_thread(struct scan *scan, size_t known, pid_t process, pid_t tid,
+		       uint64_t start_ticks)
 {
-	if (!PM_GROW(scan->threads, scan->count))
-		return -ENOMEM;
-	scan->threads[scan->count++] = (struct scan_thread){
+	const struct scan_thread one = {
 		.tid = tid,
 		.process = process,
 		.start_ticks = start_ticks,
 		.alive = true,
 		.markers = {-1, -1, -1, -1, -1},
 	};
+	struct scan_thread *have = NULL;
+
+	if (known)
+		have = bsearch(&one, scan->threads, known, sizeof(one), compare_threads);
+	if (have) {
+		have->alive = true;
+		return 0;
+	}
+	if (!PM_GROW(scan->threads, scan->count))
+		return -ENOMEM;
+	scan->threads[scan->count++] = one;
 	return 0;
 }
 
@@ -316,27 +281,14 @@ static int list_threads(struct scan *scan, pid_t process, size_t known)
 	if (err)
 		return err;
 	for (size_t i = 0; !err && i < count; i++) {
-		struct scan_thread *have;
-		struct stat_line line;
+		struct pm_life life;
 		pid_t tid = atoi(names[i]);
 
-		if (read_thread(process, tid, &line) || has_ended(line.state))
-			continue;
-		have = find_thread(scan, known, tid, line.start_ticks);
-		if (have)
-			have->alive = true;
-		else
-			err = add_thread(scan, process, tid, line.start_ticks);
+		if (!read_thread(process, tid, &life) && !life.is_dead)
+			err = note_thread(scan, known, process, tid, life.start_ticks);
 	}
 	free(names);
 	return err;
-}
-
-static int compare_threads(const void *a, const void *b)
-{
-	const struct scan_thread *x = a, *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
 /* Drops the ended, except those whose events others may count through. */
