@@ -56,19 +56,17 @@ static int package_of(unsigned int cpu)
 										: (int)id;
 }
 
-/* Adds the packages of the CPUs of SET. Returns 1, or 0 if one of them is not known. */
-static int packages_of(const struct pm_cpus *set, struct pm_cpus *packages)
+/* Adds the packages of the CPUs of SET. Returns false if one of them is not known, or
+ * without memory. */
+static bool packages_of(const struct pm_cpus *set, struct pm_cpus *packages)
 {
-	int err = 1;
-
 	pm_cpus_each (cpu, set) {
 		int id = package_of((unsigned int)cpu);
 
-		if (id < 0 || err <= 0)
-			return err < 0 ? err : 0;
-		err = pm_cpus_add(packages, (unsigned int)id) ?: 1;
+		if (id < 0 || pm_cpus_add(packages, (unsigned int)id))
+			return false;
 	}
-	return err;
+	return true;
 }
 
 /* Fills SET with the CPUs on which this process may run; it stays empty if these are not known. */
@@ -107,7 +105,7 @@ static int find_cpus(struct pm_packages *packages, uint32_t i,
 			err = pm_cpus_add(opens, (unsigned int)cpu);
 	}
 	pm_cpus_free(&all);
-	if (!err && packages_of(opens, &packages->packages[i]) <= 0)
+	if (!err && !packages_of(opens, &packages->packages[i]))
 		pm_cpus_clear(&packages->packages[i]);
 	return err;
 }
@@ -136,7 +134,7 @@ static int find_places(struct pm_packages *packages)
 
 	pm_cpus_online(&online);
 	err = allowed_cpus(&allowed);
-	if (!err && packages_of(&allowed, &home) <= 0)
+	if (!err && !packages_of(&allowed, &home))
 		pm_cpus_clear(&home);
 	for (uint32_t i = 0; !err && i < packages->count; i++)
 		err = find_cpus(packages, i, &online, &home);
