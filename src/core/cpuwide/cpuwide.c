@@ -7,9 +7,7 @@
 
 #include "core/text/grow.h"
 
-/*
- * --- targets --------------------------------------------------------------------------
- */
+/* --- targets ---------------------------------------------------------------------- */
 
 /* Finds the CPUs on which each event is opened, and their union ALL. */
 static int find_targets(struct pm_cpuwide *cpuwide, struct pm_cpus *all,
@@ -107,9 +105,7 @@ static int plan_for(struct pm_cpuwide *cpuwide, unsigned int cpu, uint32_t *inde
 	return 0;
 }
 
-/*
- * --- open and close -------------------------------------------------------------------
- */
+/* --- open and close --------------------------------------------------------------- */
 
 /* Opens the events of CPU. Returns how many could not be opened, or a negative errno. */
 static int open_cpu(struct pm_cpuwide *cpuwide, struct pm_cpuwide_cpu *cpu,
@@ -207,9 +203,7 @@ void pm_cpuwide_close(struct pm_cpuwide *cpuwide)
 	free(cpuwide);
 }
 
-/*
- * --- counting -------------------------------------------------------------------------
- */
+/* --- counting --------------------------------------------------------------------- */
 
 static int each_cpu(struct pm_cpuwide *cpuwide, int (*call)(struct pm_instance *instance))
 {
@@ -251,9 +245,7 @@ int pm_cpuwide_read(struct pm_cpuwide *cpuwide)
 	return first;
 }
 
-/*
- * --- sums -----------------------------------------------------------------------------
- */
+/* --- sums ------------------------------------------------------------------------- */
 
 /*
  * Returns the last reading of event I of the plan on CPU, or NULL if the event could not
