@@ -150,38 +150,35 @@ libperfmon_core_la_SOURCES = \
 	src/core/samples/log_write.c src/core/samples/log_write.h src/core/samples/ring.c \
 	src/core/samples/ring.h src/core/samples/sample.c src/core/samples/sample.h src/core/samples/samples.h \
 	src/core/session/attach.c src/core/session/calls.h src/core/session/check.c \
-	src/core/session/control.c src/core/session/enter.c src/core/session/estimate.c \
-	src/core/session/helper.c src/core/session/info.c src/core/session/log.c \
-	src/core/session/messages.c src/core/session/overflow.c src/core/session/program.c \
+	src/core/session/control.c src/core/session/enter.c src/core/session/helper.c \
+	src/core/session/info.c src/core/session/overflow.c src/core/session/program.c \
 	src/core/session/read.c src/core/session/reader.c src/core/session/sampling.c \
-	src/core/session/session.c src/core/session/set_start.c src/core/session/sets.c \
-	src/core/session/signals.c src/core/session/start.c src/core/session/write.c \
-	src/core/session/core/aggregate.c src/core/session/core/arm_state.c \
-	src/core/session/core/arm_state.h src/core/session/core/armed.h src/core/session/core/busy.c \
-	src/core/session/core/busy.h src/core/session/core/collect.h src/core/session/core/core.h \
-	src/core/session/core/on.c src/core/session/core/plan.c src/core/session/core/plan.h \
-	src/core/session/core/readings.c src/core/session/core/readings.h src/core/session/core/record.c \
-	src/core/session/core/record.h src/core/session/core/refuse.c src/core/session/core/state.c \
-	src/core/session/core/state.h src/core/session/core/time.c src/core/session/core/value.c \
-	src/core/session/core/views.c src/core/session/overflow/arm.c src/core/session/overflow/drain.c \
-	src/core/session/overflow/due.c src/core/session/overflow/notices.h \
-	src/core/session/overflow/overflow.h src/core/session/overflow/period.c \
-	src/core/session/overflow/period.h src/core/session/overflow/plan.c \
-	src/core/session/overflow/queue.c src/core/session/overflow/queue.h \
-	src/core/session/overflow/reset.c src/core/session/overflow/reset.h \
-	src/core/session/overflow/stopped.c src/core/session/overflow/stopped.h \
-	src/core/session/overflow/wait.c src/core/session/run/breakpoint.c src/core/session/run/build.c \
-	src/core/session/run/detach.c src/core/session/run/install.c src/core/session/run/loss.c \
-	src/core/session/run/run.c src/core/session/run/run.h src/core/session/sampling/fields.c \
-	src/core/session/sampling/log.c src/core/session/sampling/sampling.c \
+	src/core/session/session.c src/core/session/sets.c src/core/session/signals.c \
+	src/core/session/start.c src/core/session/write.c \
+	src/core/session/core/arm_state.c src/core/session/core/arm_state.h \
+	src/core/session/core/armed.h src/core/session/core/busy.c \
+	src/core/session/core/busy.h src/core/session/core/collect.h \
+	src/core/session/core/core.h src/core/session/core/on.c \
+	src/core/session/core/plan.c src/core/session/core/plan.h \
+	src/core/session/core/readings.c src/core/session/core/state.h \
+	src/core/session/core/time.c src/core/session/core/value.c \
+	src/core/session/overflow/arm.c src/core/session/overflow/drain.c \
+	src/core/session/overflow/notices.h src/core/session/overflow/overflow.h \
+	src/core/session/overflow/period.c src/core/session/overflow/period.h \
+	src/core/session/overflow/queue.c src/core/session/overflow/reset.c \
+	src/core/session/overflow/stopped.c \
+	src/core/session/overflow/stopped.h src/core/session/run/breakpoint.c \
+	src/core/session/run/build.c src/core/session/run/install.c \
+	src/core/session/run/loss.c src/core/session/run/run.c src/core/session/run/run.h \
+	src/core/session/sampling/fields.c src/core/session/sampling/sampling.c \
 	src/core/session/sampling/sampling.h src/core/session/sets/estimate.c \
-	src/core/session/sets/sets.h src/core/session/sets/switch.c src/core/session/targets/attached.c \
+	src/core/session/sets/sets.h src/core/session/sets/switch.c \
 	src/core/session/targets/exclusive.c src/core/session/targets/process.c \
-	src/core/session/targets/target.c \
-	src/core/session/targets/targets.h src/core/session/targets/watch.c \
-	src/core/session/threads/parts.h src/core/session/threads/probe.c \
-	src/core/session/threads/scan.c src/core/session/threads/wait.c \
-	src/core/session/threads/threads.c src/core/session/threads/threads.h \
+	src/core/session/targets/target.c src/core/session/targets/targets.h \
+	src/core/session/targets/watch.c src/core/session/threads/parts.h \
+	src/core/session/threads/probe.c src/core/session/threads/scan.c \
+	src/core/session/threads/wait.c src/core/session/threads/threads.c \
+	src/core/session/threads/threads.h \
 	src/core/cpuwide/api.c src/core/cpuwide/cpuwide.c src/core/cpuwide/cpuwide.h \
 	src/compat/compat.h src/compat/context.c src/compat/messages.c \
 	src/compat/registers.c src/compat/section9.c \

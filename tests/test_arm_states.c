@@ -181,12 +181,12 @@ Test(arm_states, what_cannot_happen_is_counted_and_changes_nothing)
 	pm_limit_move(&limit, PM_LIMIT_LIMIT);
 	cr_assert_eq(period, PM_PERIOD_DUE);
 	cr_assert_eq(limit, PM_LIMIT_LIMITED);
-	cr_assert_eq(pm_arm_impossible, 2);
+	cr_assert_eq(pm_session_impossible, 2);
 	pm_period_move(&period, PM_PERIOD_RESET_STALE);
 	pm_limit_move(&limit, PM_LIMIT_OVERFLOW);
 	cr_assert_eq(period, PM_PERIOD_STALE);
 	cr_assert_eq(limit, PM_LIMIT_STOPPED);
-	cr_assert_eq(pm_arm_impossible, 2);
+	cr_assert_eq(pm_session_impossible, 2);
 }
 
 Test(arm_states, what_cannot_happen_to_a_session_is_counted)
@@ -236,7 +236,7 @@ static void overflows_after(struct perfmon_session *session, unsigned int period
 	cr_assert(!has_message(session));
 	touch(0, 1);
 	cr_assert(has_message(session));
-	cr_assert_eq(pm_arm_impossible, 0);
+	cr_assert_eq(pm_session_impossible, 0);
 	cr_assert_eq(pm_session_impossible, 0);
 }
 
@@ -307,7 +307,7 @@ Test(arm_states, a_due_reset_goes_with_another_overflow)
 	cr_assert_eq(count_of(session, 0), 0, "it goes on from its overflow");
 	touch(0, 100);
 	cr_assert(!has_message(session));
-	cr_assert_eq(pm_arm_impossible, 0);
+	cr_assert_eq(pm_session_impossible, 0);
 	perfmon_session_close(session);
 }
 
@@ -355,7 +355,7 @@ Test(arm_states, a_mask_stops_what_an_exec_has_started)
 	cr_assert(has_message(session));
 	let_time_pass_ms(20);
 	cr_assert(!has_message(session), "it stands still");
-	cr_assert_eq(pm_arm_impossible, 0);
+	cr_assert_eq(pm_session_impossible, 0);
 	kill(target.id, SIGKILL);
 	waitpid(target.id, NULL, 0);
 	perfmon_session_close(session);

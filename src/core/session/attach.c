@@ -213,46 +213,32 @@ static void set_owner(struct perfmon_session *session, pid_t self)
 							pm_busy_number()});
 }
 
-static int open_vector(struct perfmon_session *session,
-		       const struct perfmon_target *targets, size_t count, pid_t self)
-{
-	uint32_t before = session->plan->target_count;
-	int refused = 0;
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		int n = find_target(session, &targets[i], self) >= 0
-				? pm_diag_set(&session->diag, -EEXIST,
-					      "target %zu: the session is attached to "
-					      "%d already",
-					      i, targets[i].id)
-			: targets[i].kind == PERFMON_TARGET_KIND_PROCESS
-				? pm_process_attach(session, &targets[i], self)
-				: open_asked(session, &targets[i], self);
-
-		if (n < 0) {
-			pm_targets_close(session, session->plan, before);
-			pm_processes_prune(session);
-			return n;
-		}
-		refused += n;
-	}
-	return refused;
-}
-
 /* Opens the targets, and has somebody look after them. */
 static int open_all(struct perfmon_session *session, const struct perfmon_target *targets,
 		    size_t count, pid_t self)
 {
 	uint32_t before = session->plan->target_count;
-	int n = open_vector(session, targets, count, self), err;
+	int refused = 0, n = 0;
+	size_t i;
 
-	err = n >= 0 && pm_helper_has_work(session) ? pm_helper_need(session) : 0;
-	if (!err)
-		return n;
+	for (i = 0; i < count && n >= 0; i++) {
+		n = find_target(session, &targets[i], self) >= 0
+			    ? pm_diag_set(&session->diag, -EEXIST,
+					  "target %zu: the session is attached to "
+					  "%d already",
+					  i, targets[i].id)
+		    : targets[i].kind == PERFMON_TARGET_KIND_PROCESS
+			    ? pm_process_attach(session, &targets[i], self)
+			    : open_asked(session, &targets[i], self);
+		refused += n;
+	}
+	if (n >= 0 && pm_helper_has_work(session))
+		n = pm_helper_need(session);
+	if (n >= 0)
+		return refused;
 	pm_targets_close(session, session->plan, before);
 	pm_processes_prune(session);
-	return err;
+	return n;
 }
 
 static int claim(struct perfmon_session *session, const struct perfmon_target *targets,

@@ -80,9 +80,6 @@ int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t i
 /* The sentence for a counter that cannot be read. Returns ERR. */
 int pm_session_explain(struct perfmon_session *session, int err);
 
-/* -EINVAL with the sentence that sampling is not set up. */
-int pm_sampling_not_set_up(struct perfmon_session *session);
-
 /* --- read.c ------------------------------------------------------------------------- */
 
 /* Reads a counter into its scratch, by FLAGS of a read. */
@@ -114,15 +111,15 @@ int pm_session_attach_self(struct perfmon_session *session);
 /* Attaches a detached session that may attach itself. 0 if it is attached then. */
 int pm_session_attach_to_start(struct perfmon_session *session);
 
-/* perfmon_session_start() and _stop() with the lock. */
+/* perfmon_session_start() and _stop() with the lock. A stop drains the rings when nothing
+ * counts any more. */
 int pm_session_start(struct perfmon_session *session);
 int pm_session_stop(struct perfmon_session *session);
 
 /* --- program.c ---------------------------------------------------------------------- */
 
-/* Stops an attached session of one set and makes it count what TEXT says; sums stay with
- * their index. Opens nothing if that is what it counts. On failure nothing has changed,
- * but that it may be stopped. */
+/* Makes a stopped session of one set count what TEXT says; sums stay with their index. Opens
+ * nothing if that is what it counts. On failure nothing has changed. */
 int pm_session_replace(struct perfmon_session *session, const char *text);
 
 #endif

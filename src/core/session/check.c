@@ -97,8 +97,3 @@ int pm_session_explain(struct perfmon_session *session, int err)
 			   "closed file descriptors of the session",
 			   -err);
 }
-
-int pm_sampling_not_set_up(struct perfmon_session *session)
-{
-	return pm_diag_set(&session->diag, -EINVAL, "sampling is not set up");
-}

@@ -15,11 +15,8 @@ static int check_swap(struct perfmon_session *session, const struct perfmon_valu
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++)
-		err = values[i].reserved ? pm_diag_set(&session->diag, -EINVAL,
-						       "element %zu: a reserved field is "
-						       "not 0",
-						       i)
-					 : 0;
+		err = pm_session_check_index(session, i, PERFMON_COUNTER_VIRTUAL_TIME,
+					     values[i].reserved);
 	err = err ?: pm_session_check_stopped(session, flags);
 	for (i = 0; i < n && !err; i++)
 		err = pm_session_check_index(session, i, values[i].index, 0);
@@ -78,13 +75,12 @@ PM_EXPORT int perfmon_session_swap(struct perfmon_session *session,
 static int zero_sums(struct perfmon_session *session, const uint64_t *keep)
 {
 	struct perfmon_write write = {0};
-	bool syscall;
 	int err = 0;
 
 	for (; write.index < session->count && !err; write.index++) {
-		if (keep[write.index / 64] >> (write.index % 64) & 1)
+		if (pm_counter_in(keep, write.index))
 			continue;
-		err = pm_session_collect(session, write.index, &syscall);
+		err = pm_session_collect(session, write.index);
 		if (!err || err == -ENODATA)
 			err = pm_session_write_one(session, &write);
 	}

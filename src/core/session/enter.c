@@ -44,9 +44,12 @@ int pm_session_leave(struct perfmon_session *session, int result)
 
 /* --- what handlers asked for -------------------------------------------------------- */
 
-/* With the lock, which is let go of meanwhile. */
-static void wait_while_masked(struct perfmon_session *session)
+void pm_wait_for_restart(struct perfmon_session *session)
 {
+	if (pm_session_enter_aside(session))
+		return;
+	/* The record of the overflow masks the session. */
+	pm_session_catch_up(session);
 	while (session->state == PERFMON_STATE_MASKED && !session->overflows->closing) {
 		uint32_t word = __atomic_load_n(&session->overflows->block_word,
 						__ATOMIC_RELAXED);
@@ -57,15 +60,6 @@ static void wait_while_masked(struct perfmon_session *session)
 		if (pm_session_enter_aside(session))
 			return;
 	}
-}
-
-void pm_wait_for_restart(struct perfmon_session *session)
-{
-	if (pm_session_enter_aside(session))
-		return;
-	/* The record of the overflow masks the session. */
-	pm_session_catch_up(session);
-	wait_while_masked(session);
 	pm_session_leave(session, 0);
 }
 

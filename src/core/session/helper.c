@@ -109,23 +109,16 @@ bool pm_helper_has_work(const struct perfmon_session *session)
 	return session->sampling;
 }
 
-/* Takes it from a session that has no use for it, or NULL: to be stopped and forgotten when
- * the caller has given back the lock. */
-static struct pm_helper *idle_helper(struct perfmon_session *session)
-{
-	struct pm_helper *helper = session->helper;
-
-	if (session->sampling || pm_queue_has_listener(session) ||
-	    (session->state != PERFMON_STATE_DETACHED && pm_helper_has_work(session)))
-		return NULL;
-	session->helper = NULL;
-	return helper;
-}
-
 int pm_session_leave_idle(struct perfmon_session *session, int result)
 {
-	struct pm_helper *helper = idle_helper(session);
+	struct pm_helper *helper = NULL;
 
+	if (!session->sampling && !pm_queue_has_listener(session) &&
+	    (session->state == PERFMON_STATE_DETACHED || !pm_helper_has_work(session))) {
+		helper = session->helper;
+		session->helper = NULL;
+	}
+	/* Its thread may wait for the lock. */
 	result = pm_session_leave(session, result);
 	pm_helper_stop(helper);
 	pm_helper_forget(helper);

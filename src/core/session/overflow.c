@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Overflows: which counters overflow, and to what they are set back.
+ * Overflows: which counters overflow, and to what they are set back; their messages, and
+ * the restart that they wait for.
  *
  * A value v arms a period of 2^64 - v. At the overflow the value is 0, and a reset to r
  * makes it r: base moves by r. If r asks for the period that the kernel has, the kernel
@@ -12,7 +13,9 @@
 
 #include "core/api/export.h"
 #include "core/session/calls.h"
+#include "core/session/overflow/notices.h"
 #include "core/session/overflow/overflow.h"
+#include "core/session/sampling/sampling.h"
 #include "core/settings/options.h"
 
 #define KNOWN_FLAGS                                                                      \
@@ -116,9 +119,9 @@ static int begin(struct perfmon_session *session, uint32_t index)
 							       PERFMON_OVERFLOW_NOTIFY
 						       ? overflow->how.long_reset
 						       : overflow->how.short_reset};
-	bool syscall, written = reg->written;
+	bool written = reg->written;
 	uint64_t value;
-	int err = pm_session_collect(session, index, &syscall);
+	int err = pm_session_collect(session, index);
 
 	if (err && err != -ENODATA)
 		return pm_session_explain(session, err);
@@ -209,7 +212,6 @@ static int set_period(struct perfmon_session *session, uint32_t index, uint64_t 
 				       .short_reset = -period,
 				       .long_reset = -period};
 	struct perfmon_write first = {.index = index, .value = -period};
-	bool syscall;
 	int err;
 
 	if (flags & ~(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_SAMPLE))
@@ -227,7 +229,7 @@ static int set_period(struct perfmon_session *session, uint32_t index, uint64_t 
 	err = err ?: program(session, index, &how);
 	if (err)
 		return err;
-	err = pm_session_collect(session, index, &syscall);
+	err = pm_session_collect(session, index);
 	if (!err || err == -ENODATA)
 		err = pm_session_write_one(session, &first);
 	return err ? pm_session_explain(session, err) : 0;
@@ -260,4 +262,110 @@ PM_EXPORT int perfmon_overflow_last_reset(struct perfmon_session *session, uint3
 	if (count)
 		*count = session->registers[index].overflow.count;
 	return pm_session_leave(session, 0);
+}
+
+/* --- messages ----------------------------------------------------------------------- */
+
+PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
+				    struct perfmon_message *messages, size_t count,
+				    size_t element_size)
+{
+	uint32_t n;
+	int err;
+
+	/* A signal handler that interrupted a call on this very session. */
+	if (pm_busy_with(session))
+		return -EAGAIN;
+	err = pm_session_enter(session);
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	if (!messages || !count ||
+	    PM_VECTOR_CHECK(messages, 0, element_size, PM_VECTOR_OUT, perfmon_message,
+			    56))
+		return pm_session_leave(
+			session, pm_diag_set(&session->diag, -EINVAL,
+					     "%zu messages of %zu bytes: pass room for "
+					     "one or more, and sizeof(messages[0]), or "
+					     "PERFMON_VECTOR(messages) for all three "
+					     "arguments",
+					     count, element_size));
+	n = session->overflows->queue ? pm_queue_pop(session, messages, count) : 0;
+	pm_vector_unpack(messages, n, element_size, sizeof(messages[0]));
+	return pm_session_leave(session, n ? (int)n : -EAGAIN);
+}
+
+/* --- the descriptor ----------------------------------------------------------------- */
+
+/* A format's messages come as they happen from now on, unless the session runs or has a
+ * log. */
+static int listen(struct perfmon_session *session)
+{
+	const struct pm_sampling *sampling = session->sampling;
+
+	if (!sampling || !sampling->use || sampling->log ||
+	    session->state == PERFMON_STATE_RUNNING ||
+	    session->state == PERFMON_STATE_MASKED)
+		return 0;
+	return pm_session_replan(session);
+}
+
+/* The session has a helper thread. */
+static int open_descriptor(struct perfmon_session *session)
+{
+	int fd = pm_queue_open_descriptor(session), err;
+
+	if (fd < 0)
+		return fd;
+	err = listen(session);
+	if (err) {
+		pm_overflow_close_descriptor(session);
+		return err;
+	}
+	pm_queue_tell(session);
+	return fd;
+}
+
+static int make_descriptor(struct perfmon_session *session)
+{
+	int err = pm_queue_need(session);
+
+	if (err)
+		return err;
+	if (!pm_queue_has_listener(session)) {
+		err = pm_helper_need(session);
+		return err ?: open_descriptor(session);
+	}
+	return pm_queue_descriptor(session) >= 0
+		       ? pm_queue_descriptor(session)
+		       : pm_session_closed_by_program(session, -EBADF);
+}
+
+PM_EXPORT int perfmon_overflow_descriptor(struct perfmon_session *session)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	/* Nobody would be woken for what waits already. */
+	pm_session_catch_up(session);
+	return pm_session_leave_idle(session, make_descriptor(session));
+}
+
+/* --- the restart -------------------------------------------------------------------- */
+
+PM_EXPORT int perfmon_overflow_restart(struct perfmon_session *session)
+{
+	struct pm_asked *asked = pm_busy_with(session);
+	int err;
+
+	if (asked) {
+		asked->restart = true;
+		return 0;
+	}
+	err = pm_session_enter(session);
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	return pm_session_leave(session, pm_session_restart(session));
 }

@@ -174,12 +174,9 @@ int pm_session_replace(struct perfmon_session *session, const char *text)
 		err = pm_diag_set(&session->diag, -E2BIG,
 				  "a session has at most %d counters",
 				  PERFMON_SESSION_COUNTERS_MAX);
-	if (!err) {
-		pm_session_stop_all(session);
-		if (program->list->logical_count != session->count ||
-		    !same_list(session->registers, program->list))
-			err = replace(session, program);
-	}
+	if (!err && (program->list->logical_count != session->count ||
+		     !same_list(session->registers, program->list)))
+		err = replace(session, program);
 	pm_program_put(program);
 	return err;
 }

@@ -63,7 +63,6 @@ static int read_locked(struct perfmon_session *session, uint32_t i, uint64_t *va
 {
 	struct pm_register *reg;
 	struct pm_reading sum;
-	bool syscall;
 	int err = pm_session_enter_aside(session);
 
 	if (err)
@@ -74,7 +73,7 @@ static int read_locked(struct perfmon_session *session, uint32_t i, uint64_t *va
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	reg = &session->registers[i];
-	err = pm_session_collect(session, i, &syscall);
+	err = pm_session_collect(session, i);
 	if (!err && reg->error && !reg->opened)
 		err = reg->error;
 	sum = pm_reading_add(reg->base, reg->now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sampling: set up, torn down, asked for. */
+/* Sampling: set up, torn down, asked for; its log. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,6 +51,7 @@ static int set_up(struct perfmon_session *session, const struct perfmon_sampling
 
 	if (!sampling)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	session->sampling = sampling;
 	sampling->fields = asked->fields;
 	settings(sampling, asked);
 	err = pm_fields_grant(session, sampling, asked->flags);
@@ -59,15 +60,9 @@ static int set_up(struct perfmon_session *session, const struct perfmon_sampling
 				      asked->data_size, &session->diag);
 	err = err ?: pm_queue_need(session);
 	err = err ?: pm_helper_need(session);
-	if (!err) {
-		session->sampling = sampling;
-		err = pm_session_replan(session);
-	}
-	if (err) {
-		session->sampling = NULL;
-		pm_format_end(sampling->use);
-		free(sampling);
-	}
+	err = err ?: pm_session_replan(session);
+	if (err)
+		pm_sampling_close(session);
 	return err;
 }
 
@@ -86,6 +81,16 @@ PM_EXPORT int perfmon_sampling_set_up(struct perfmon_session *session,
 	return pm_session_leave_idle(session, err ?: set_up(session, sampling));
 }
 
+/* Closes the log, if there is one. 0, or what could not be written. */
+static int close_log(struct pm_sampling *sampling)
+{
+	int err = pm_log_close(sampling->log);
+
+	sampling->log = NULL;
+	sampling->side_records = false;
+	return err;
+}
+
 static int tear_down(struct perfmon_session *session)
 {
 	struct pm_sampling *sampling = session->sampling;
@@ -93,10 +98,8 @@ static int tear_down(struct perfmon_session *session)
 
 	if (!sampling)
 		return 0;
-	saved = pm_log_close(sampling->log);
+	saved = close_log(sampling);
 	sampling->log_error = sampling->log_error ?: saved;
-	sampling->log = NULL;
-	sampling->side_records = false;
 	session->sampling = NULL;
 	err = pm_session_replan(session);
 	if (err) {
@@ -124,14 +127,30 @@ PM_EXPORT int perfmon_sampling_tear_down(struct perfmon_session *session)
 
 /* --- information -------------------------------------------------------------------- */
 
-PM_EXPORT int perfmon_sampling_fields(struct perfmon_session *session, uint64_t *granted)
+static int not_set_up(struct perfmon_session *session)
+{
+	return pm_diag_set(&session->diag, -EINVAL, "sampling is not set up");
+}
+
+/* Takes the lock of a session that samples, and what waits in its rings. */
+static int enter_sampling(struct perfmon_session *session)
 {
 	int err = pm_session_enter(session);
 
 	if (err)
 		return err;
-	if (!session->sampling || !granted)
-		return pm_session_leave(session, pm_sampling_not_set_up(session));
+	pm_session_catch_up(session);
+	return session->sampling ? 0 : pm_session_leave(session, not_set_up(session));
+}
+
+PM_EXPORT int perfmon_sampling_fields(struct perfmon_session *session, uint64_t *granted)
+{
+	int err = enter_sampling(session);
+
+	if (err)
+		return err;
+	if (!granted)
+		return pm_session_leave(session, not_set_up(session));
 	*granted = session->sampling->fields;
 	return pm_session_leave(session, 0);
 }
@@ -161,13 +180,10 @@ PM_EXPORT int perfmon_sampling_counts(struct perfmon_session *session, uint64_t 
 {
 	const struct pm_sampling *sampling;
 	uint64_t given = 0, dropped = 0, unlogged;
-	int err = pm_session_enter(session);
+	int err = enter_sampling(session);
 
 	if (err)
 		return err;
-	pm_session_catch_up(session);
-	if (!session->sampling)
-		return pm_session_leave(session, pm_sampling_not_set_up(session));
 	sampling = session->sampling;
 	if (sampling->use)
 		pm_format_counts(sampling->use, &given, &dropped);
@@ -182,13 +198,12 @@ PM_EXPORT int perfmon_sampling_counts(struct perfmon_session *session, uint64_t 
 
 PM_EXPORT int perfmon_sampling_throttled(struct perfmon_session *session, uint64_t *times)
 {
-	int err = pm_session_enter(session);
+	int err = enter_sampling(session);
 
 	if (err)
 		return err;
-	pm_session_catch_up(session);
-	if (!session->sampling || !times)
-		return pm_session_leave(session, pm_sampling_not_set_up(session));
+	if (!times)
+		return pm_session_leave(session, not_set_up(session));
 	*times = session->sampling->throttled;
 	return pm_session_leave(session, 0);
 }
@@ -197,13 +212,10 @@ PM_EXPORT int perfmon_sampling_throttled(struct perfmon_session *session, uint64
 
 PM_EXPORT int perfmon_sampling_enter(struct perfmon_session *session)
 {
-	int err = pm_session_enter(session);
+	int err = enter_sampling(session);
 
 	if (err)
 		return err;
-	pm_session_catch_up(session);
-	if (!session->sampling)
-		return pm_session_leave(session, pm_sampling_not_set_up(session));
 	err = session->sampling->entered++ ? 0 : pm_session_start(session);
 	if (err)
 		session->sampling->entered--;
@@ -222,4 +234,102 @@ PM_EXPORT int perfmon_sampling_leave(struct perfmon_session *session)
 						    "sampling has not been entered"));
 	err = --session->sampling->entered ? 0 : pm_session_stop(session);
 	return pm_session_leave(session, err);
+}
+
+/* --- the log --------------------------------------------------------------------- */
+
+static int begin_log(struct perfmon_session *session, const char *path, int fd)
+{
+	struct pm_sampling *sampling = session->sampling;
+	struct pm_diag said;
+	int err;
+
+	sampling->side_records = true;
+	sampling->log_failed = sampling->log_reported = false;
+	err = pm_session_replan(session);
+	err = err ?: pm_sampling_log_begin(session, path, fd);
+	if (err) {
+		said = session->diag;
+		close_log(sampling);
+		pm_session_replan(session);
+		session->diag = said;
+	}
+	return err;
+}
+
+PM_EXPORT int perfmon_sampling_log(struct perfmon_session *session, const char *path,
+				   int fd, uint32_t flags)
+{
+	uint32_t i, sampled = 0;
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	if (flags)
+		err = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
+	else
+		err = session->sampling ? pm_session_must_stand(session, "the log")
+					: not_set_up(session);
+	for (i = 0; i < session->count; i++)
+		sampled += pm_is_sampled(&session->registers[i]);
+	if (!err && !sampled)
+		err = pm_diag_set(&session->diag, -EINVAL,
+				  "no counter leaves samples: none has "
+				  "PERFMON_OVERFLOW_SAMPLE");
+	if (!err && session->sampling->log)
+		err = pm_diag_set(&session->diag, -EEXIST,
+				  "the session has a log; close the log first");
+	return pm_session_leave(session, err ?: begin_log(session, path, fd));
+}
+
+/* Takes the lock of a session with a log, and what waits in its rings. */
+static int enter_log(struct perfmon_session *session)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	if (session->sampling && session->sampling->log)
+		return 0;
+	return pm_session_leave(
+		session, pm_diag_set(&session->diag, -EINVAL, "the session has no log"));
+}
+
+PM_EXPORT int perfmon_sampling_log_flush(struct perfmon_session *session)
+{
+	int err = enter_log(session);
+
+	if (err)
+		return err;
+	err = pm_log_flush(session->sampling->log);
+	return pm_session_leave(session, pm_sampling_log_said(session, err));
+}
+
+PM_EXPORT int perfmon_sampling_log_user(struct perfmon_session *session, uint32_t kind,
+					const void *data, size_t size)
+{
+	int err = enter_log(session);
+
+	if (err)
+		return err;
+	err = pm_log_user(session->sampling->log, 0, kind, data, size);
+	return pm_session_leave(session, pm_sampling_log_said(session, err));
+}
+
+PM_EXPORT int perfmon_sampling_log_close(struct perfmon_session *session)
+{
+	struct pm_sampling *sampling;
+	int saved = 0, err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	sampling = session->sampling;
+	err = pm_session_must_stand(session, "the log");
+	if (!err && sampling && sampling->log) {
+		saved = close_log(sampling);
+		err = pm_session_replan(session);
+		pm_sampling_log_said(session, saved);
+	}
+	return pm_session_leave(session, saved ?: err);
 }

@@ -5,11 +5,9 @@
 #include <stdlib.h>
 
 #include "core/api/export.h"
-#include "core/api/export_struct.h"
 #include "core/api/message.h"
-#include "core/kernel/kernel.h"
-#include "core/kernel/lock.h"
 #include "core/session/calls.h"
+#include "core/session/overflow/notices.h"
 #include "core/session/sampling/sampling.h"
 #include "core/session/targets/targets.h"
 
@@ -42,8 +40,10 @@ static int map_reader(struct perfmon_session *session)
 /* Frees a session that holds nothing of the kernel any more, or is not complete. */
 static void free_all(struct perfmon_session *session)
 {
-	pm_overflow_free(session);
-	pm_attached_free(session);
+	if (session->overflows)
+		free(session->overflows->queue);
+	free(session->overflows);
+	free(session->attached);
 	if (session->reader)
 		pm_kernel_munmap(session->reader, sizeof(*session->reader));
 	pm_registers_free(session->registers, session->count);
@@ -98,9 +98,11 @@ PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 	session->stamp = 1;
 	session->set_count = 1;
 	session->sets = calloc(1, sizeof(session->sets[0]));
-	err = session->sets ? map_reader(session) : -ENOMEM;
-	err = err ?: pm_overflow_create(session);
-	err = err ?: pm_attached_create(session);
+	session->overflows = calloc(1, sizeof(*session->overflows));
+	session->attached = calloc(1, sizeof(*session->attached));
+	err = session->sets && session->overflows && session->attached
+		      ? map_reader(session)
+		      : -ENOMEM;
 	err = err ?: pm_plan_build(session, NULL, 0, session->sets, 1, &session->plan);
 	if (err) {
 		free_all(session);
@@ -120,7 +122,9 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 	if (pm_session_is_child(session)) {
 		/* The lock may be held by a thread that the child does not have. */
 		pm_overflow_close_descriptor(session);
-		pm_session_forget(session);
+		pm_targets_forget(session->plan);
+		pm_processes_prune(session);
+		pm_helper_forget(session->helper);
 		pm_sampling_forget(session);
 	} else {
 		/* Requests of handlers on this thread are ignored from here on. */
@@ -130,9 +134,13 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		/* Records that came until now go to the log. */
 		if (session->sampling && session->state != PERFMON_STATE_DETACHED)
 			pm_session_detach_all(session);
-		pm_session_close_targets(session);
+		pm_session_disown(session);
+		pm_targets_close(session, session->plan, 0);
+		pm_processes_prune(session);
 		pm_exclusive_release(session);
-		pm_overflow_let_go(session);
+		/* Threads that wait for a restart go, and no other waits. */
+		session->overflows->closing = true;
+		pm_overflow_release(session);
 		pm_lock_release(&session->lock);
 		pm_overflow_close(session);
 		/* The log's thread wakes the helper thread, whether that runs or not. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Event sets: made and deleted while detached. */
+/* Event sets: made and deleted while detached, started, looked at, estimated. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,10 +7,42 @@
 
 #include "core/api/export.h"
 #include "core/session/calls.h"
+#include "core/session/sets/sets.h"
 
 #define KNOWN_SET_FLAGS                                                                  \
 	(PERFMON_SET_TIME_SWITCH | PERFMON_SET_OVERFLOW_SWITCH | PERFMON_SET_STRICT_TIME)
 #define LONGEST_TIMEOUT (UINT64_C(1) << 62)
+
+/* Returns the place of set ID, or -EINVAL with a sentence. */
+static int find_set(struct perfmon_session *session, uint16_t id)
+{
+	int place = pm_session_find_set(session, id);
+
+	return place >= 0 ? place
+			  : pm_diag_set(&session->diag, -EINVAL,
+					"there is no event set %u", id);
+}
+
+/* Checks a VECTOR that goes in and out, of elements whose first version had FIRST bytes and
+ * whose last has KNOWN, and has WORK on it in a call. */
+static int on_vector(struct perfmon_session *session, void *vector, size_t count,
+		     size_t element_size, size_t first, size_t known,
+		     int (*work)(struct perfmon_session *session, void *vector, size_t n))
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	err = pm_session_check_vector(session, vector, count, element_size,
+				      PM_VECTOR_IN_OUT, first, known);
+	if (err)
+		return pm_session_leave(session, err);
+	pm_vector_pack(vector, count, element_size, known);
+	err = work(session, vector, count);
+	pm_vector_unpack(vector, count, element_size, known);
+	return pm_session_leave(session, err);
+}
 
 /* --- making and deleting ------------------------------------------------------------ */
 
@@ -27,16 +59,9 @@ static int must_be_detached(struct perfmon_session *session)
 /* Returns the unit of time-outs: perf_swevent_start_hrtimer() has no shorter periods. */
 static uint64_t resolution(void)
 {
-	static uint64_t found;
-	uint64_t ns = __atomic_load_n(&found, __ATOMIC_RELAXED);
+	uint64_t ns = pm_kernel_clock_resolution();
 
-	if (!ns) {
-		ns = pm_kernel_clock_resolution();
-		if (ns < 10000)
-			ns = 10000;
-		__atomic_store_n(&found, ns, __ATOMIC_RELAXED);
-	}
-	return ns;
+	return ns < 10000 ? 10000 : ns;
 }
 
 static uint64_t effective_timeout(uint64_t asked)
@@ -91,28 +116,27 @@ static int change_sets(struct perfmon_session *session, const struct perfmon_set
 	return pm_session_install(session, registers, session->count, sets, count);
 }
 
+static int create_sets(struct perfmon_session *session, void *vector, size_t n)
+{
+	struct perfmon_set *sets = vector;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < n && !err; i++)
+		err = check_set(session, i, &sets[i]);
+	err = err ?: must_be_detached(session);
+	err = err ?: change_sets(session, sets, n);
+	for (i = 0; i < n && !err; i++)
+		sets[i].timeout_ns = effective_timeout(sets[i].timeout_ns);
+	return err ?: (int)n;
+}
+
 PM_EXPORT int perfmon_set_create(struct perfmon_session *session,
 				 struct perfmon_set *sets, size_t count,
 				 size_t element_size)
 {
-	int err = pm_session_enter(session);
-	size_t i;
-
-	if (err)
-		return err;
-	err = PM_SESSION_CHECK_VECTOR(session, sets, count, element_size,
-				      PM_VECTOR_IN_OUT, perfmon_set, 32);
-	if (err)
-		return pm_session_leave(session, err);
-	pm_vector_pack(sets, count, element_size, sizeof(sets[0]));
-	for (i = 0; i < count && !err; i++)
-		err = check_set(session, i, &sets[i]);
-	err = err ?: must_be_detached(session);
-	err = err ?: change_sets(session, sets, count);
-	for (i = 0; i < count && !err; i++)
-		sets[i].timeout_ns = effective_timeout(sets[i].timeout_ns);
-	pm_vector_unpack(sets, count, element_size, sizeof(sets[0]));
-	return pm_session_leave(session, err ?: (int)count);
+	return on_vector(session, sets, count, element_size,
+			 PM_STRUCT_FIRST(perfmon_set, 32), sizeof(*sets), create_sets);
 }
 
 /* Marks the N sets to delete; -EINVAL for one that is not there, is marked, or is the
@@ -148,7 +172,7 @@ static void move_mask(const struct perfmon_session *session, const bool *marked,
 	for (i = 0; i < session->count; i++) {
 		if (marked[session->registers[i].set])
 			continue;
-		moved[to / 64] |= (mask[i / 64] >> (i % 64) & 1) << (to % 64);
+		moved[to / 64] |= (uint64_t)pm_counter_in(mask, i) << (to % 64);
 		to++;
 	}
 	memcpy(mask, moved, sizeof(moved));
@@ -240,9 +264,9 @@ static void fill_info(struct perfmon_session *session, uint32_t s,
 	}
 }
 
-static int get_info(struct perfmon_session *session, struct perfmon_set_info *info,
-		    size_t n)
+static int get_info(struct perfmon_session *session, void *vector, size_t n)
 {
+	struct perfmon_set_info *info = vector;
 	size_t i;
 	int err = 0;
 
@@ -272,19 +296,8 @@ PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
 				   struct perfmon_set_info *info, size_t count,
 				   size_t element_size)
 {
-	int err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	err = PM_SESSION_CHECK_VECTOR(session, info, count, element_size,
-				      PM_VECTOR_IN_OUT, perfmon_set_info, 72);
-	if (err)
-		return pm_session_leave(session, err);
-	pm_vector_pack(info, count, element_size, sizeof(info[0]));
-	err = get_info(session, info, count);
-	pm_vector_unpack(info, count, element_size, sizeof(info[0]));
-	return pm_session_leave(session, err);
+	return on_vector(session, info, count, element_size,
+			 PM_STRUCT_FIRST(perfmon_set_info, 72), sizeof(*info), get_info);
 }
 
 PM_EXPORT int perfmon_set_overflowed(struct perfmon_session *session, uint16_t id,
@@ -296,11 +309,9 @@ PM_EXPORT int perfmon_set_overflowed(struct perfmon_session *session, uint16_t i
 	if (err)
 		return err;
 	pm_session_catch_up(session);
-	s = pm_session_find_set(session, id);
+	s = find_set(session, id);
 	if (s < 0)
-		return pm_session_leave(session,
-					pm_diag_set(&session->diag, -EINVAL,
-						    "there is no event set %u", id));
+		return pm_session_leave(session, s);
 	mask = session->sets[s].overflowed;
 	for (uint32_t i = 0; i < session->count; i++) {
 		if (!pm_counter_in(mask, i))
@@ -323,4 +334,98 @@ PM_EXPORT int perfmon_set_list(struct perfmon_session *session, uint16_t *ids,
 	for (s = 0; ids && s < session->set_count && s < room; s++)
 		ids[s] = session->sets[s].id;
 	return pm_session_leave(session, (int)session->set_count);
+}
+
+/* --- the set that the program starts --------------------------------------------- */
+
+/* The next start begins with the set at PLACE. */
+static void choose_all(struct perfmon_session *session, uint32_t place)
+{
+	uint32_t t;
+
+	for (t = 0; t < session->plan->target_count; t++)
+		pm_target_choose(session, &session->plan->targets[t], place);
+	session->next_set = place;
+}
+
+static int switch_all(struct perfmon_session *session, uint32_t place)
+{
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t, before = session->next_set;
+	int err = 0;
+
+	for (t = 0; t < plan->target_count && !err; t++)
+		err = pm_target_switch(session, &plan->targets[t], place);
+	session->next_set = place;
+	if (!err)
+		return 0;
+	/* Neither half of one set nor half of another. */
+	pm_session_stop_all(session);
+	choose_all(session, before);
+	return pm_session_closed_by_program(session, err);
+}
+
+PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
+{
+	int place, err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	pm_session_notice_loss(session);
+	err = pm_session_attach_to_start(session);
+	if (err)
+		return pm_session_leave(session, err);
+	place = find_set(session, id);
+	if (place < 0)
+		return pm_session_leave(session, place);
+	if (session->state == PERFMON_STATE_RUNNING) {
+		err = switch_all(session, (uint32_t)place);
+	} else {
+		choose_all(session, (uint32_t)place);
+		if (session->state == PERFMON_STATE_STOPPED)
+			err = pm_session_start_all(session);
+	}
+	return pm_session_leave(session, err);
+}
+
+/* --- estimates ------------------------------------------------------------------- */
+
+static int estimate_all(struct perfmon_session *session, void *vector, size_t n)
+{
+	struct perfmon_estimate *estimates = vector;
+	struct pm_slice_lost lost;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		err = pm_session_check_index(session, i, estimates[i].index,
+					     estimates[i].reserved);
+		if (!err && estimates[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
+			err = pm_diag_set(&session->diag, -EINVAL,
+					  "element %zu: the virtual time is no estimate",
+					  i);
+	}
+	if (err)
+		return err;
+	if (session->state == PERFMON_STATE_RUNNING)
+		session->stamp++;
+	for (i = 0; i < n; i++) {
+		err = pm_session_find(session, estimates[i].index, PERFMON_READ_TOTAL);
+		if (err)
+			return pm_session_explain(session, err);
+	}
+	lost = pm_slice_lost(session);
+	for (i = 0; i < n; i++)
+		pm_estimate(&session->registers[estimates[i].index], lost, &estimates[i]);
+	return (int)n;
+}
+
+PM_EXPORT int perfmon_set_estimate(struct perfmon_session *session,
+				   struct perfmon_estimate *estimates, size_t count,
+				   size_t element_size)
+{
+	return on_vector(session, estimates, count, element_size,
+			 PM_STRUCT_FIRST(perfmon_estimate, 48), sizeof(*estimates),
+			 estimate_all);
 }

@@ -29,6 +29,7 @@ int pm_session_start(struct perfmon_session *session)
 {
 	int err;
 
+	pm_session_catch_up(session);
 	pm_session_notice_loss(session);
 	if (session->state == PERFMON_STATE_RUNNING ||
 	    session->state == PERFMON_STATE_MASKED)
@@ -94,30 +95,18 @@ static inline bool enter_own(struct perfmon_session *session)
 	return true;
 }
 
-/* These go on where that was not possible, or ENTERED is false. Apart from the quick way,
- * which they would cost registers. */
-__attribute__((noinline)) static int slow_start(struct perfmon_session *session,
-						bool entered)
+/* Goes on with CALL where that was not possible, or ENTERED is false. Apart from the quick
+ * way, which it would cost registers. */
+__attribute__((noinline)) static int go_slow(struct perfmon_session *session,
+					     bool entered,
+					     int (*call)(struct perfmon_session *session))
 {
 	int err = entered ? 0 : pm_session_enter(session);
 
 	if (err)
 		return err;
 	pm_diag_clear(&session->diag);
-	pm_session_catch_up(session);
-	return pm_session_leave(session, pm_session_start(session));
-}
-
-/* The rings are drained when nothing counts any more. */
-__attribute__((noinline)) static int slow_stop(struct perfmon_session *session,
-					       bool entered)
-{
-	int err = entered ? 0 : pm_session_enter(session);
-
-	if (err)
-		return err;
-	pm_diag_clear(&session->diag);
-	return pm_session_leave(session, pm_session_stop(session));
+	return pm_session_leave(session, call(session));
 }
 
 PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
@@ -126,7 +115,7 @@ PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 
 	if (__builtin_expect(own && session->quick_fd >= 0 && quick_start(session), 1))
 		return pm_session_leave_inline(session, 0);
-	return slow_start(session, own);
+	return go_slow(session, own, pm_session_start);
 }
 
 PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
@@ -135,5 +124,5 @@ PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 
 	if (__builtin_expect(own && session->quick_fd >= 0 && quick_stop(session), 1))
 		return pm_session_leave_inline(session, 0);
-	return slow_stop(session, own);
+	return go_slow(session, own, pm_session_stop);
 }

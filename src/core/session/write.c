@@ -29,7 +29,6 @@ static int write_vector(struct perfmon_session *session,
 			const struct perfmon_write *writes, size_t n, uint32_t flags)
 {
 	int err = 0, failed;
-	bool syscall;
 	size_t i;
 
 	for (i = 0; !err && i < n; i++)
@@ -47,7 +46,7 @@ static int write_vector(struct perfmon_session *session,
 	for (i = 0; i < n; i++) {
 		if (writes[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
 			continue;
-		err = pm_session_collect(session, writes[i].index, &syscall);
+		err = pm_session_collect(session, writes[i].index);
 		if (err && err != -ENODATA)
 			return pm_session_explain(session, err);
 	}

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of arm_state.h. */
+/* The tables of arm_state.h, and moves that cannot happen. */
 #include "core/session/core/arm_state.h"
 
-uint32_t pm_arm_impossible;
+#include "core/session/core/state.h"
+
+uint32_t pm_session_impossible;
+
+void pm_session_move_refused(void)
+{
+	__atomic_fetch_add(&pm_session_impossible, 1, __ATOMIC_RELAXED);
+}
 
 enum pm_period_state pm_period_after(enum pm_period_state state,
 				     enum pm_period_event event)
@@ -59,7 +66,7 @@ void pm_period_move(enum pm_period_state *state, enum pm_period_event event)
 	enum pm_period_state after = pm_period_after(*state, event);
 
 	if (after == PM_PERIOD_STATES)
-		__atomic_fetch_add(&pm_arm_impossible, 1, __ATOMIC_RELAXED);
+		pm_session_move_refused();
 	else
 		*state = after;
 }
@@ -69,7 +76,7 @@ void pm_limit_move(enum pm_limit_state *state, enum pm_limit_event event)
 	enum pm_limit_state after = pm_limit_after(*state, event);
 
 	if (after == PM_LIMIT_STATES)
-		__atomic_fetch_add(&pm_arm_impossible, 1, __ATOMIC_RELAXED);
+		pm_session_move_refused();
 	else
 		*state = after;
 }

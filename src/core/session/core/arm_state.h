@@ -99,9 +99,6 @@ enum pm_limit_state pm_limit_after(enum pm_limit_state state, enum pm_limit_even
 void pm_period_move(enum pm_period_state *state, enum pm_period_event event);
 void pm_limit_move(enum pm_limit_state *state, enum pm_limit_event event);
 
-/* For tests: how often something happened in this process that cannot. */
-extern uint32_t pm_arm_impossible;
-
 static inline bool pm_period_is_due(enum pm_period_state state)
 {
 	return state == PM_PERIOD_DUE || state == PM_PERIOD_DUE_MOVED;

@@ -33,7 +33,6 @@
 #include "core/kernel/lock.h"
 #include "core/session/core/busy.h"
 #include "core/session/core/plan.h"
-#include "core/session/core/record.h"
 #include "core/session/core/state.h"
 #include "core/session/helper/helper.h"
 #include "perfmon/inline.h"
@@ -146,11 +145,6 @@ static inline void pm_session_wake(struct perfmon_session *session)
 	pm_helper_wake(session->helper);
 }
 
-/* --- refuse.c ----------------------------------------------------------------------- */
-
-/* -EBADF and its kin: the sentence for descriptors that the program has closed. */
-int pm_session_closed_by_program(struct perfmon_session *session, int err);
-
 /* --- on.c --------------------------------------------------------------------------- */
 
 /* Enables or disables what is on of TARGET. 0 or the first error. */
@@ -164,7 +158,7 @@ int pm_target_enable_set(struct perfmon_session *session, struct pm_target *targ
 bool pm_target_is_on(const struct perfmon_session *session,
 		     const struct pm_target *target, uint32_t s);
 
-/* --- aggregate.c -------------------------------------------------------------------- */
+/* --- readings.c --------------------------------------------------------------------- */
 
 /* Reads targets FIRST to LAST of PLAN. 0, or the first error, with what could be read. */
 int pm_targets_read(struct perfmon_session *session, struct pm_session_plan *plan,
@@ -177,16 +171,17 @@ void pm_plan_unsettle(struct pm_session_plan *plan);
  * read any more counts as it was last known. 0, or the first error of the reading. */
 int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32_t last);
 
-/* --- views.c ------------------------------------------------------------------------ */
+/* --- value.c ------------------------------------------------------------------------ */
+
+/* -EBADF and its kin: the sentence for descriptors that the program has closed. */
+int pm_session_closed_by_program(struct perfmon_session *session, int err);
 
 /* Makes the reader's views those of the plan's targets. */
 void pm_session_make_views(struct perfmon_session *session);
 
-/* --- value.c ------------------------------------------------------------------------ */
-
 /* Reads what the targets have counted for register I, into its `now`. -ENODATA: a pinned
  * group does not fit the hardware. */
-int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall);
+int pm_session_collect(struct perfmon_session *session, uint32_t i);
 /* The base of register I has changed: so has its reader's. */
 void pm_session_rebase(struct perfmon_session *session, uint32_t i);
 int pm_session_time_now(struct perfmon_session *session, uint64_t *ns, bool *syscall);

@@ -182,13 +182,6 @@ struct pm_session_plan {
 	struct pm_target *targets;
 };
 
-/* Returns whether sets have time slices. The clock of the whole is in parts[set_count]
- * then. */
-static inline bool pm_has_slices(const struct pm_session_plan *plan)
-{
-	return plan->has_slices;
-}
-
 /* How long all sets together were on TARGET, as last read. */
 static inline uint64_t pm_whole_ns(const struct pm_session_plan *plan,
 				   const struct pm_target *target)
@@ -245,6 +238,16 @@ void pm_plan_free(struct pm_session_plan *plan);
 
 /* The plan's memory for one more target than are open, in *TARGET. 0 or -ENOMEM. */
 int pm_plan_room(struct pm_session_plan *plan, struct pm_target **target);
+
+/* perf_event_open(2) refuses periods with the highest bit. */
+#define PM_LONGEST_PERIOD INT64_MAX
+
+/* Has EVENT leave a record at each of its overflows. VALUES: with what the counters of its
+ * group had counted by then. */
+void pm_record_plan(struct pm_event *event, bool values);
+
+/* The layout of all records, whatever else they hold. */
+const struct perf_event_attr *pm_record_attr(void);
 
 /* Returns whether events of PLAN write records: they need a ring. */
 bool pm_plan_writes_records(const struct pm_session_plan *plan);

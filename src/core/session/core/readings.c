@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Readings of targets, and the times that belong to them. */
-#include "core/session/core/readings.h"
+#include "core/session/core/collect.h"
 
 #include <errno.h>
 
@@ -40,7 +40,7 @@ struct pm_reading pm_register_on(const struct pm_session_plan *plan,
 		if (reading->enabled_ns > sum.enabled_ns)
 			sum.enabled_ns = reading->enabled_ns;
 	}
-	if (!pm_has_slices(plan))
+	if (!plan->has_slices)
 		return sum;
 	c = pm_set_clock(plan, target, reg->set);
 	if (c != PM_NO_CLOCK && sum.enabled_ns)
@@ -168,7 +168,7 @@ int pm_register_read(struct perfmon_session *session, struct pm_register *reg,
 				return err;
 			result = result ?: err;
 		}
-		if (pm_has_slices(plan))
+		if (plan->has_slices)
 			err = refresh_clocks(session, target, reg->set, syscall);
 		if (err && err != -ENODATA)
 			return err;
@@ -183,7 +183,7 @@ uint32_t pm_clock_of(const struct pm_session_plan *plan, const struct pm_target 
 	const struct pm_instance *instance;
 	uint32_t i, found = PM_NO_CLOCK;
 
-	*s = pm_has_slices(plan) ? plan->set_count : 0;
+	*s = plan->has_slices ? plan->set_count : 0;
 	instance = target->parts[*s].instance;
 	for (i = 0; i < instance->count; i++) {
 		if (!pm_counter_is_open(&instance->counters[i]))
@@ -222,7 +222,7 @@ static int read_clocks(struct perfmon_session *session, struct pm_target *target
 	if (c != PM_NO_CLOCK)
 		err = pm_part_refresh(session, target, s, c, &syscall);
 	/* Those of the other sets stand still. */
-	if (err || !pm_has_slices(plan))
+	if (err || !plan->has_slices)
 		return err;
 	c = pm_set_clock(plan, target, target->active);
 	return c == PM_NO_CLOCK
@@ -257,7 +257,7 @@ uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t pl
 
 		if (!(target->role & PM_ROLE_ALL) || clock == PM_NO_CLOCK)
 			continue;
-		if (!pm_has_slices(plan)) {
+		if (!plan->has_slices) {
 			pm_span_add(&span, target, reading->enabled_ns,
 				    reading->running_ns);
 			continue;
@@ -289,4 +289,70 @@ uint64_t pm_set_used_ns(const struct perfmon_session *session, uint32_t place)
 		       ? 0
 		       : plan->targets[0].parts[place].readings[clock].value %
 				 set->timeout_ns;
+}
+
+/* --- what targets have counted goes to the registers ----------------------------- */
+
+int pm_targets_read(struct perfmon_session *session, struct pm_session_plan *plan,
+		    uint32_t first, uint32_t last)
+{
+	uint32_t t, s, c;
+	int error = 0;
+
+	session->stamp++;
+	for (t = first; t < last; t++) {
+		for (s = 0; s < plan->part_count; s++) {
+			struct pm_part *part = &plan->targets[t].parts[s];
+			int err;
+
+			if (part->settled)
+				continue;
+			err = pm_instance_read(part->instance, part->readings);
+			for (c = 0; c < plan->sets[s].count && !err; c++)
+				part->stamps[c] = session->stamp;
+			part->settled = !err && session->state == PERFMON_STATE_STOPPED;
+			if (err && err != -ENODATA && !error)
+				error = err;
+		}
+	}
+	return error;
+}
+
+void pm_plan_unsettle(struct pm_session_plan *plan)
+{
+	uint32_t t, s;
+
+	for (t = 0; t < plan->target_count; t++) {
+		for (s = 0; s < plan->part_count; s++)
+			plan->targets[t].parts[s].settled = false;
+	}
+}
+
+int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32_t last)
+{
+	struct pm_session_plan *plan = session->plan, part_of = *plan;
+	uint32_t s, i;
+	int error = pm_targets_read(session, plan, first, last);
+
+	part_of.targets += first;
+	part_of.target_count = last - first;
+	session->plan = &part_of;
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+		struct pm_reading all = pm_register_sum(session, reg, PM_ROLE_ALL);
+		struct pm_reading own = pm_register_sum(session, reg, PM_ROLE_OWN);
+
+		reg->base = pm_reading_add(reg->base, all);
+		reg->own_base = pm_reading_add(reg->own_base, own);
+		reg->total_base += all.value;
+		reg->own_total_base += own.value;
+		if (pm_session_is_uncertain(session))
+			reg->value_flags |= PERFMON_VALUE_UNCERTAIN;
+	}
+	for (s = 0; s < session->set_count; s++) {
+		session->sets[s].active_ns += pm_session_active_ns(session, s);
+		session->sets[s].used_ns = pm_set_used_ns(session, s);
+	}
+	session->plan = plan;
+	return error;
 }

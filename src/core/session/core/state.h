@@ -59,7 +59,7 @@ static inline unsigned int pm_session_after(unsigned int state,
 	return after[event][state];
 }
 
-/* Counts a move that cannot happen. */
+/* Counts a move, of a session or an armed counter, that cannot happen. */
 void pm_session_move_refused(void);
 
 /* For tests: how often that happened in this process. */

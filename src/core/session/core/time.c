@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Virtual time: how long the targets of a session ran. */
-#include "core/session/core/readings.h"
+#include "core/session/core/collect.h"
 
 #include <errno.h>
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Values of a session's counters. */
+/* Values of a session's counters, and views of them; why they cannot be had. */
+#include <errno.h>
+
 #include "core/session/core/collect.h"
 
-int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall)
+int pm_session_collect(struct perfmon_session *session, uint32_t i)
 {
-	return pm_collect(session, i, pm_has_pages(session), syscall);
+	bool syscall;
+
+	return pm_collect(session, i, pm_has_pages(session), &syscall);
 }
 
 void pm_session_rebase(struct perfmon_session *session, uint32_t i)
@@ -40,4 +44,35 @@ void pm_session_set_value(struct perfmon_session *session,
 	reg->total_base = -reg->now.value;
 	reg->own_total_base = -own.value;
 	pm_session_rebase(session, write->index);
+}
+
+void pm_session_make_views(struct perfmon_session *session)
+{
+	struct perfmon_reader *reader = session->reader;
+	const struct pm_session_plan *plan = session->plan;
+	uint32_t i;
+
+	reader->count = session->count;
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+
+		/* Only one of several core PMUs has the counter on the hardware: no
+		 * single page has their sum. */
+		if (plan->target_count == 1 && reg->count == 1)
+			pm_instance_view(plan->targets[0].parts[reg->set].instance,
+					 reg->planned, reg->base.value,
+					 &reader->views[i]);
+		else
+			pm_view_init_none(&reader->views[i]);
+	}
+}
+
+int pm_session_closed_by_program(struct perfmon_session *session, int err)
+{
+	if (err == -EBADF || err == -ENOTTY || err == -EINVAL)
+		return pm_diag_set(
+			&session->diag, err,
+			"the program has closed file descriptors that belong to the "
+			"session; detach and attach the session again");
+	return pm_diag_set(&session->diag, err, "the kernel returned error %d", -err);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Targets whose counters overflow: what is armed when they are opened, and enabled. */
+/* Counters that overflow: what their events record, and what is armed when they are
+ * opened. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/session/overflow/notices.h"
@@ -15,11 +17,6 @@
 #define RING_PAGES     8
 #define RING_PAGES_FEW 1
 #define RINGS_WIDE     8 /* so many rings of a session are so large */
-
-static bool is_foreign(const struct pm_target *target)
-{
-	return target->tid && !pm_kernel_is_own_thread(target->tid);
-}
 
 static int open_ring(struct perfmon_session *session, struct pm_target *target, int fd)
 {
@@ -123,7 +120,7 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 	if (!target->records->ring.page || err)
 		return err;
 	take_over_due(session, plan, target);
-	if (signo && is_foreign(target))
+	if (signo && target->tid && !pm_kernel_is_own_thread(target->tid))
 		return pm_diag_set(&session->diag, -EOPNOTSUPP,
 				   "thread %d belongs to another process: signals and "
 				   "blocking work only for the program's own threads",
@@ -150,4 +147,44 @@ void pm_overflow_disarm(struct perfmon_session *session,
 	if (session->overflows->in_table)
 		pm_stopped_unwatch(plan, target);
 	pm_ring_unmap(&target->records->ring);
+}
+
+/* --- events that overflow -------------------------------------------------------- */
+
+static bool names_any(const uint64_t *mask)
+{
+	uint32_t w;
+
+	for (w = 0; w < PM_COUNTER_WORDS; w++) {
+		if (mask[w])
+			return true;
+	}
+	return false;
+}
+
+void pm_overflow_plan(const struct perfmon_session *session,
+		      const struct pm_register *reg, struct pm_event *event)
+{
+	const struct pm_overflow_how *how = &reg->overflow.how;
+
+	/* Its record says what these had counted then, however late it is taken. */
+	pm_record_plan(event, names_any(how->reset_counters) ||
+				      (how->flags & PERFMON_OVERFLOW_SAMPLE &&
+				       names_any(how->sample_counters)));
+	pm_sampling_plan(session, reg, &event->attr, pm_queue_has_listener(session));
+}
+
+int pm_overflow_check_period(struct perfmon_session *session,
+			     const struct pm_register *reg, uint64_t value)
+{
+	const struct pm_overflow *overflow = &reg->overflow;
+	uint64_t period = -value;
+
+	if (!overflow->on || !(overflow->how.flags & PERFMON_OVERFLOW_SAMPLE) ||
+	    !period || period >= overflow->least)
+		return 0;
+	return pm_diag_set(&session->diag, -EINVAL,
+			   "a period of %" PRIu64
+			   " events is below PERFMON_MIN_PERIOD=%" PRIu64,
+			   period, overflow->least);
 }

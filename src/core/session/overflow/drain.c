@@ -6,20 +6,22 @@
 #include "core/session/overflow/notices.h"
 #include "core/session/overflow/overflow.h"
 #include "core/session/overflow/period.h"
-#include "core/session/overflow/queue.h"
-#include "core/session/overflow/reset.h"
 #include "core/session/sampling/sampling.h"
 #include "core/session/sets/sets.h"
 
 /* How often a ring that fills up meanwhile is emptied before its periods are settled. */
 #define TRIES 4
 
-/* The event of TARGET with the kernel's ID: its set and place. */
+/* The event of TARGET that RECORD is of: its set and place. */
 static bool find_event(const struct pm_session_plan *plan, const struct pm_target *target,
-		       uint64_t id, uint32_t *set, uint32_t *counter)
+		       const struct perf_event_header *record, uint32_t *set,
+		       uint32_t *counter)
 {
 	uint32_t s, c;
+	uint64_t id;
 
+	if (pm_sample_identify(pm_record_attr(), record, &id))
+		return false;
 	for (s = 0; s < plan->set_count; s++) {
 		const struct pm_instance *instance = target->parts[s].instance;
 
@@ -33,20 +35,6 @@ static bool find_event(const struct pm_session_plan *plan, const struct pm_targe
 		}
 	}
 	return false;
-}
-
-static struct pm_register *register_at(struct perfmon_session *session, uint32_t set,
-				       uint32_t counter)
-{
-	uint32_t i;
-
-	for (i = 0; i < session->count; i++) {
-		struct pm_register *reg = &session->registers[i];
-
-		if (reg->set == set && reg->planned == counter)
-			return reg;
-	}
-	return NULL;
 }
 
 /* Returns whether REG, which stops itself, stops all that is on of TARGET: its group has
@@ -136,36 +124,25 @@ static bool handle_sample(struct perfmon_session *session, struct pm_target *tar
 {
 	const struct pm_session_plan *plan = session->plan;
 	struct perfmon_sample sample;
-	struct pm_register *reg;
-	uint32_t set, counter;
-	uint64_t id;
+	uint32_t set, counter, i;
 
-	if (pm_sample_identify(pm_record_attr(), record, &id) ||
-	    !find_event(plan, target, id, &set, &counter) ||
+	if (!find_event(plan, target, record, &set, &counter) ||
 	    pm_sample_decode(&plan->sets[set].events[counter].attr, record, &sample))
 		return true;
 	if (counter == plan->sets[set].clock) {
 		pm_target_next_set(session, target, set);
 		return true;
 	}
-	reg = register_at(session, set, counter);
-	if (!reg || !reg->overflow.on)
-		return true;
-	return overflow(session, target, reg, &sample,
-			&(struct pm_place){target->records->ring.tail - record->size,
-					   target->records->ring.tail, sample.ip});
-}
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
 
-static void handle_throttle(struct perfmon_session *session,
-			    const struct pm_target *target,
-			    const struct perf_event_header *record)
-{
-	uint32_t set, counter;
-	uint64_t id;
-
-	if (!pm_sample_identify(pm_record_attr(), record, &id) &&
-	    find_event(session->plan, target, id, &set, &counter))
-		pm_period_throttled(session, target, set, counter);
+		if (reg->set == set && reg->planned == counter && reg->overflow.on)
+			return overflow(session, target, reg, &sample,
+					&(struct pm_place){
+						target->records->ring.tail - record->size,
+						target->records->ring.tail, sample.ip});
+	}
+	return true;
 }
 
 /* A record and where it comes from. */
@@ -178,15 +155,19 @@ struct arrival {
 static bool visit(void *argument, const struct perf_event_header *record)
 {
 	const struct arrival *arrival = argument;
+	struct perfmon_session *session = arrival->session;
+	struct pm_target *target = arrival->target;
+	uint32_t set, counter;
 
 	if (record->type == PERF_RECORD_SAMPLE)
-		return handle_sample(arrival->session, arrival->target, record);
-	if (record->type == PERF_RECORD_LOST && arrival->session->overflows->queue)
-		arrival->session->overflows->queue->lost = true;
-	else if (record->type == PERF_RECORD_THROTTLE)
-		handle_throttle(arrival->session, arrival->target, record);
+		return handle_sample(session, target, record);
+	if (record->type == PERF_RECORD_LOST && session->overflows->queue)
+		session->overflows->queue->lost = true;
+	else if (record->type == PERF_RECORD_THROTTLE &&
+		 find_event(session->plan, target, record, &set, &counter))
+		pm_period_throttled(session, target, set, counter);
 	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_THROTTLE)
-		arrival->target->records->unsure = true;
+		target->records->unsure = true;
 	return true;
 }
 
@@ -288,6 +269,11 @@ static void resume_target(struct perfmon_session *session, struct pm_target *tar
 			       pm_target_time(target) - target->records->paused_at);
 }
 
+static bool is_pending(const struct pm_target *target)
+{
+	return pm_ring_pending(&target->records->ring) || target->records->late;
+}
+
 /* ALL: nothing may stay in the ring. */
 static void drain_target(struct perfmon_session *session, struct pm_target *target,
 			 bool all)
@@ -295,6 +281,8 @@ static void drain_target(struct perfmon_session *session, struct pm_target *targ
 	bool paused;
 	int tries;
 
+	if (!is_pending(target))
+		return;
 	drain_ring(session, target, all);
 	if (!pm_period_needs_care(session, target))
 		return;
@@ -314,45 +302,26 @@ static void drain(struct perfmon_session *session, bool all)
 	struct pm_session_plan *plan = session->plan;
 	uint32_t t;
 
-	for (t = 0; t < plan->target_count; t++) {
-		if (pm_ring_pending(&plan->targets[t].records->ring) ||
-		    plan->targets[t].records->late)
-			drain_target(session, &plan->targets[t], all);
-	}
+	for (t = 0; t < plan->target_count; t++)
+		drain_target(session, &plan->targets[t], all);
 	if (session->sampling && session->sampling->log)
 		pm_log_round(session->sampling->log);
 }
 
-void pm_overflow_drain(struct perfmon_session *session)
-{
-	drain(session, true);
-}
-
 void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target)
 {
-	if (pm_ring_pending(&target->records->ring) || target->records->late)
-		drain_target(session, target, true);
-}
-
-static bool is_pending(const struct perfmon_session *session)
-{
-	const struct pm_session_plan *plan = session->plan;
-	uint32_t t;
-
-	for (t = 0; t < plan->target_count; t++) {
-		if (pm_ring_pending(&plan->targets[t].records->ring) ||
-		    plan->targets[t].records->late)
-			return true;
-	}
-	return false;
+	drain_target(session, target, true);
 }
 
 void pm_overflow_catch_up(struct perfmon_session *session)
 {
 	struct pm_target *target = session->plan->targets;
+	uint32_t t = 0, count = session->plan->target_count;
 	bool paused;
 
-	if (!is_pending(session))
+	while (t < count && !is_pending(&target[t]))
+		t++;
+	if (t == count)
 		return;
 	/* The work of the calling thread here is not the program's. */
 	paused = pm_session_is_own(session) && pause_target(session, target);
@@ -364,7 +333,7 @@ void pm_overflow_catch_up(struct perfmon_session *session)
 void pm_overflow_after_stop(struct perfmon_session *session)
 {
 	if (session->rings)
-		pm_overflow_drain(session);
+		drain(session, true);
 	pm_overflow_release(session);
 }
 
@@ -379,4 +348,25 @@ void pm_overflow_report_log(struct perfmon_session *session)
 		return;
 	sampling->log_reported = true;
 	pm_queue_push(session, &message);
+}
+
+void pm_overflow_reset_due(struct perfmon_session *session)
+{
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t, i;
+
+	for (t = 0; t < plan->target_count; t++) {
+		for (i = 0; i < session->count; i++) {
+			struct pm_register *reg = &session->registers[i];
+			struct pm_target *target = &plan->targets[t];
+
+			if (!reg->overflow.on ||
+			    !pm_period_is_due(pm_arm_of(target, reg)->fit))
+				continue;
+			pm_overflow_reset(session, target, reg,
+					  reg->overflow.how.long_reset);
+			pm_overflow_reset_others(session, target, reg, NULL, NULL);
+		}
+		pm_period_finish(session, &plan->targets[t]);
+	}
 }

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The recipients of a session's overflows. */
+/* The recipients of a session's overflows, and the messages that wait for the program. */
 #ifndef PM_SESSION_OVERFLOW_NOTICES_H
 #define PM_SESSION_OVERFLOW_NOTICES_H
 
 #include <signal.h>
 
 #include "core/session/core/core.h"
+
+#define PM_QUEUE_MESSAGES 1024
+
+/* First come, first served. */
+struct pm_overflow_queue {
+	uint32_t first;
+	uint32_t count;
+	bool lost;	/* the next one says that some before it were */
+	int descriptor; /* eventfd: readable while count > 0; -1: not asked for */
+	struct perfmon_message messages[PM_QUEUE_MESSAGES];
+};
 
 /* Guarded by the session's lock, but for what is atomic. */
 struct pm_overflows {
@@ -19,5 +30,9 @@ struct pm_overflows {
 	uint32_t blocked;    /* how many there are; atomic */
 	bool closing;
 };
+
+/* Puts MESSAGE at the end. Where there is no room, the next one says that it is lost. */
+void pm_queue_push(struct perfmon_session *session,
+		   const struct perfmon_message *message);
 
 #endif

@@ -6,9 +6,6 @@
 #include "core/session/core/core.h"
 #include "core/session/core/armed.h"
 
-/* Makes what the room keeps for the session. 0 or -ENOMEM. */
-int pm_overflow_create(struct perfmon_session *session);
-
 /* Sets what EVENT of REG has to record at an overflow. */
 void pm_overflow_plan(const struct perfmon_session *session,
 		      const struct pm_register *reg, struct pm_event *event);
@@ -40,7 +37,6 @@ void pm_overflow_end(struct perfmon_session *session);
 
 /* Closes the descriptor for messages, which the session's helper knows. */
 void pm_overflow_close_descriptor(struct perfmon_session *session);
-void pm_overflow_free(struct perfmon_session *session);
 
 /* --- drain.c ------------------------------------------------------------------------ */
 
@@ -60,18 +56,15 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 void pm_overflow_disarm(struct perfmon_session *session,
 			const struct pm_session_plan *plan, struct pm_target *target);
 
-/* Takes all that is in the rings of the targets, or of one, and does what overflows and
- * clocks ask for. The last one leaves there what a log has no room for just now, if it
- * can wait. */
-void pm_overflow_drain(struct perfmon_session *session);
+/* Takes all that is in the ring of a target, or of all, and does what overflows and clocks
+ * ask for. The last one leaves there what a log has no room for just now, if it can
+ * wait. */
 void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target);
 void pm_overflow_catch_up(struct perfmon_session *session);
 
 /* Takes the last records of a session that has just stopped, and lets stopped threads
  * go. */
 void pm_overflow_after_stop(struct perfmon_session *session);
-
-/* --- due.c -------------------------------------------------------------------------- */
 
 /* Counters that wait for it take their long reset values. */
 void pm_overflow_reset_due(struct perfmon_session *session);
@@ -87,12 +80,10 @@ int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t va
 /* Counter I waits for its long reset no more. */
 void pm_overflow_forget_due(struct perfmon_session *session, uint32_t i);
 
-/* --- wait.c ------------------------------------------------------------------------- */
+/* --- stopped.c ---------------------------------------------------------------------- */
 
 /* Threads that wait for a restart may go. */
 void pm_overflow_release(struct perfmon_session *session);
-/* They go, and no other waits: the session is about to be closed. */
-void pm_overflow_let_go(struct perfmon_session *session);
 
 /* SESSION, counted in its `blocked`, may be closed. */
 void pm_wait_let_go(struct perfmon_session *session);

@@ -24,7 +24,6 @@
 
 #include "core/session/overflow/overflow.h"
 #include "core/session/overflow/period.h"
-#include "core/session/overflow/reset.h"
 #include "core/session/sampling/sampling.h"
 #include "core/session/sets/sets.h"
 
@@ -56,9 +55,9 @@ static bool meets_others(const struct perfmon_session *session,
 
 		if (other == reg)
 			continue;
-		if (reg->overflow.how.reset_counters[i / 64] >> (i % 64) & 1 ||
+		if (pm_counter_in(reg->overflow.how.reset_counters, i) ||
 		    (other->overflow.on &&
-		     other->overflow.how.reset_counters[own / 64] >> (own % 64) & 1))
+		     pm_counter_in(other->overflow.how.reset_counters, own)))
 			return true;
 	}
 	return false;
@@ -78,12 +77,10 @@ bool pm_is_clock(const struct pm_event *event)
 		event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* Returns whether REG is a clock on TARGET: the kernel's timer skips periods that it is
- * late for, and has none below 10 us. */
-static bool is_clock(const struct pm_target *target, const struct pm_register *reg)
+static const struct pm_event *event_on(const struct pm_target *target,
+				       const struct pm_register *reg)
 {
-	return pm_is_clock(
-		target->parts[reg->set].instance->counters[reg->planned].event);
+	return target->parts[reg->set].instance->counters[reg->planned].event;
 }
 
 /* Reads what REG's event has counted on TARGET by now. */
@@ -108,7 +105,7 @@ static void note_gap(struct perfmon_session *session, const struct pm_target *ta
 	const struct pm_counter *counters = target->parts[s].instance->counters;
 	uint32_t i;
 
-	for (i = 0; i < session->count && !pm_has_slices(session->plan); i++) {
+	for (i = 0; i < session->count && !session->plan->has_slices; i++) {
 		struct pm_register *reg = &session->registers[i];
 
 		if (reg->set == s && counters[reg->planned].leader == counters[c].leader)
@@ -208,7 +205,7 @@ bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
 void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
 		       struct pm_register *reg, uint64_t n)
 {
-	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
+	struct pm_arm *arm = pm_arm_of(target, reg);
 
 	reg->overflow.count += n;
 	session->sets[reg->set].overflowed[(reg - session->registers) / 64] |=
@@ -258,8 +255,7 @@ void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
 /* Returns whether REG's overflows cost little beside what it counts. */
 static bool is_cheap(const struct pm_target *target, const struct pm_register *reg)
 {
-	return pm_is_software(
-		target->parts[reg->set].instance->counters[reg->planned].event);
+	return pm_is_software(event_on(target, reg));
 }
 
 /* Returns whether the kernel's next record comes after the value passes 2^64. */
@@ -365,7 +361,8 @@ static int finish(struct perfmon_session *session, struct pm_target *target,
 	else
 		pass(session, target, reg, count);
 	pm_period_move(&its->fit, PM_PERIOD_SETTLED);
-	its->late = is_clock(target, reg);
+	/* A clock's timer skips periods that it is late for, and has none below 10 us. */
+	its->late = pm_is_clock(event_on(target, reg));
 	if (target->lost)
 		return 0;
 	period = left = its->next - count;

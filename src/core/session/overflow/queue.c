@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The queue of messages, and the descriptor that is readable while some wait. */
-#include "core/session/overflow/queue.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
@@ -77,21 +75,6 @@ bool pm_queue_has_listener(const struct perfmon_session *session)
 	return session->overflows->queue && session->overflows->queue->descriptor >= 0;
 }
 
-int pm_overflow_create(struct perfmon_session *session)
-{
-	session->overflows = calloc(1, sizeof(*session->overflows));
-	return session->overflows ? 0 : -ENOMEM;
-}
-
-void pm_overflow_free(struct perfmon_session *session)
-{
-	if (!session->overflows)
-		return;
-	free(session->overflows->queue);
-	free(session->overflows);
-	session->overflows = NULL;
-}
-
 void pm_overflow_close_descriptor(struct perfmon_session *session)
 {
 	struct pm_overflow_queue *queue = session->overflows->queue;
@@ -133,5 +116,4 @@ void pm_overflow_end(struct perfmon_session *session)
 
 	if (session->overflows->queue)
 		pm_queue_push(session, &message);
-	pm_overflow_release(session);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Values that are set back, after an overflow of their own or of another counter. */
-#include "core/session/overflow/reset.h"
+#include "core/session/overflow/period.h"
 
 #include "core/session/sampling/sampling.h"
 
@@ -54,11 +54,10 @@ void pm_reset_to(struct perfmon_session *session, struct pm_target *target,
 	uint64_t since = 0, now;
 	struct pm_reading own;
 	struct pm_arm *its;
-	bool syscall;
 
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
-	if (pm_session_collect(session, i, &syscall))
+	if (pm_session_collect(session, i))
 		return;
 	now = target->parts[reg->set].readings[reg->planned].value;
 	if (count)
@@ -107,8 +106,7 @@ void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target 
 		uint64_t value = 0, count;
 		bool known;
 
-		if (reg == of ||
-		    !(of->overflow.how.reset_counters[i / 64] >> (i % 64) & 1))
+		if (reg == of || !pm_counter_in(of->overflow.how.reset_counters, i))
 			continue;
 		if (reg->overflow.on)
 			value = pm_reset_next(reg, is_long ? how->long_reset

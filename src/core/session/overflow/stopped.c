@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which session an event's signal is for, and who sends it. */
+/* Which session an event's signal is for, and who sends it; threads that wait for its
+ * restart. */
 #include "core/session/overflow/stopped.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 
 #include "core/kernel/locks.h"
 #include "core/session/overflow/notices.h"
+#include "core/session/overflow/overflow.h"
 #include "core/session/overflow/period.h"
 
 #define ENTRIES 1024
@@ -47,26 +49,6 @@ struct pm_stopped *pm_stopped_find(int fd)
 	return entry_with(fd, fd + 1);
 }
 
-static struct pm_stopped *free_entry(int fd)
-{
-	return entry_with(fd, 0);
-}
-
-/* Fills a entry that no handler finds: FD is not in it, or not armed yet. */
-static void fill_entry(struct pm_stopped *entry, struct perfmon_session *session,
-		       uint32_t index)
-{
-	const struct pm_register *reg = &session->registers[index];
-
-	entry->info =
-		(struct perfmon_overflow_signal){.size = sizeof(entry->info),
-						 .session = session,
-						 .index = index,
-						 .set = session->sets[reg->set].id,
-						 .event_id = reg->overflow.how.event_id};
-	entry->handler = session->overflows->handler;
-}
-
 static void wait_for_users(struct pm_stopped *entry)
 {
 	/* Pairs with the handlers: see stopped.h. */
@@ -77,15 +59,23 @@ static void wait_for_users(struct pm_stopped *entry)
 
 int pm_stopped_watch(struct perfmon_session *session, int fd, uint32_t index)
 {
+	const struct pm_register *reg = &session->registers[index];
 	struct pm_stopped *entry;
 
 	pm_locks_take(PM_LOCK_STOPPED);
 	/* One that it has may stand behind a free one. */
-	entry = pm_stopped_find(fd) ?: free_entry(fd);
+	entry = pm_stopped_find(fd) ?: entry_with(fd, 0);
 	if (entry) {
 		session->overflows->in_table = true;
 		wait_for_users(entry);
-		fill_entry(entry, session, index);
+		/* No handler finds it: FD is not in it, or not armed yet. */
+		entry->info = (struct perfmon_overflow_signal){
+			.size = sizeof(entry->info),
+			.session = session,
+			.index = index,
+			.set = session->sets[reg->set].id,
+			.event_id = reg->overflow.how.event_id};
+		entry->handler = session->overflows->handler;
 		__atomic_store_n(&entry->session, session, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&entry->fd, fd + 1, __ATOMIC_SEQ_CST);
 	}
@@ -158,4 +148,30 @@ int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *t
 			err = pm_stopped_watch(session, counter->fd, i);
 	}
 	return err;
+}
+
+/* --- threads that wait for a restart --------------------------------------------- */
+
+void pm_overflow_release(struct perfmon_session *session)
+{
+	if (!session->overflows->block_signal)
+		return;
+	__atomic_fetch_add(&session->overflows->block_word, 1, __ATOMIC_RELAXED);
+	pm_kernel_futex_wake(&session->overflows->block_word);
+}
+
+void pm_wait_let_go(struct perfmon_session *session)
+{
+	/* Pairs with the load in pm_overflow_close(). */
+	__atomic_fetch_sub(&session->overflows->blocked, 1, __ATOMIC_SEQ_CST);
+}
+
+void pm_overflow_close(struct perfmon_session *session)
+{
+	/* The calling thread itself, in this very call. */
+	if (pm_busy_forget_stop(session))
+		pm_wait_let_go(session);
+	/* Whoever is in the handler still uses the session. Pairs with pm_wait_let_go(). */
+	while (__atomic_load_n(&session->overflows->blocked, __ATOMIC_SEQ_CST))
+		pm_kernel_yield();
 }

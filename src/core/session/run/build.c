@@ -65,9 +65,8 @@ static void plan_registers(struct pm_plan_set *set, const struct perfmon_session
 
 			*event = *pm_register_event(reg, e);
 			event->group += group_offset(registers, i);
-			if (overflow->on) {
+			if (overflow->on)
 				pm_overflow_plan(session, reg, event);
-			}
 		}
 		set->notifies |= notify;
 		set->samples |= overflow->on;
@@ -128,7 +127,7 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 		  struct pm_session_plan **out)
 {
 	struct pm_session_plan *plan = calloc(1, sizeof(*plan));
-	bool side_records = pm_sampling_wants_side(session);
+	bool side_records = session->sampling && session->sampling->side_records;
 	struct pm_target *target;
 	uint32_t s;
 	int err = 0;

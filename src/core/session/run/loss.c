@@ -32,7 +32,7 @@ static bool cpu_was_offline(const struct perfmon_session *session,
 			    const struct pm_target *target)
 {
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t s = pm_has_slices(plan) ? plan->set_count : target->active, c = 0;
+	uint32_t s = plan->has_slices ? plan->set_count : target->active, c = 0;
 	const struct pm_instance *instance = target->parts[s].instance;
 	struct pm_reading first, now;
 	uint64_t began, ns;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All targets: start, stop and restart. */
+/* All targets: start, stop, restart and detach. */
 #include <errno.h>
 
 #include "core/session/overflow/notices.h"
 #include "core/session/overflow/overflow.h"
 #include "core/session/run/run.h"
 #include "core/session/sampling/sampling.h"
+#include "core/session/targets/targets.h"
 
 static int disable_all(struct perfmon_session *session)
 {
@@ -111,4 +112,22 @@ int pm_session_restart(struct perfmon_session *session)
 	/* As a failed start. */
 	pm_session_stop_all(session);
 	return pm_session_closed_by_program(session, err);
+}
+
+/* --- detach ---------------------------------------------------------------------- */
+
+int pm_session_detach_all(struct perfmon_session *session)
+{
+	int err;
+
+	pm_session_disown(session);
+	if (session->state == PERFMON_STATE_RUNNING)
+		disable_all(session);
+	set_stopped(session);
+	err = pm_session_gather(session);
+	pm_session_move(session, PM_SESSION_DETACH);
+	pm_processes_prune(session);
+	pm_exclusive_release(session);
+	pm_session_make_views(session);
+	return err;
 }

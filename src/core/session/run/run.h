@@ -56,8 +56,6 @@ int pm_session_stop_all(struct perfmon_session *session);
 /* Restarts a masked session. -EBUSY if it is not. */
 int pm_session_restart(struct perfmon_session *session);
 
-/* --- detach.c ----------------------------------------------------------------------- */
-
 /* Stops, adds up, closes: the state is detached afterwards. */
 int pm_session_detach_all(struct perfmon_session *session);
 

@@ -32,9 +32,6 @@ void pm_sampling_plan(const struct perfmon_session *session,
 /* An event that records what goes on around samples. */
 void pm_sampling_plan_side(struct perf_event_attr *attr);
 
-/* Returns whether a log wants such an event. */
-bool pm_sampling_wants_side(const struct perfmon_session *session);
-
 /* -EBUSY with a sentence while there is a log: its events cannot change. */
 int pm_sampling_may_change(struct perfmon_session *session);
 

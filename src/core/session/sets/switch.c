@@ -56,7 +56,7 @@ int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 	bool reads_first, is_off = target->records->paused;
 	int err = 0;
 
-	if (next == last || target->lost || !pm_has_slices(session->plan))
+	if (next == last || target->lost || !session->plan->has_slices)
 		return 0;
 	if (!is_off)
 		err = pm_instance_disable(target->parts[last].instance);
@@ -86,7 +86,7 @@ void pm_target_choose(struct perfmon_session *session, struct pm_target *target,
 	if (next == last)
 		return;
 	target->chosen = true;
-	if (pm_has_slices(session->plan) && !target->lost) {
+	if (session->plan->has_slices && !target->lost) {
 		end_slice(session, target, last);
 		make_active(session, target, next);
 	}

@@ -319,6 +319,11 @@ static const struct perf_event_attr *hardware_of(const struct pm_session_plan *p
 	return NULL;
 }
 
+static const char *between(const struct pm_diag *diag)
+{
+	return diag->text[0] ? "; " : "";
+}
+
 /* Sentences about what the counts may lack, and marks for the targets. */
 static void report_uncertain(struct opening *opening,
 			     const struct pm_threads_result *result, bool leaves_out)
@@ -326,36 +331,27 @@ static void report_uncertain(struct opening *opening,
 	struct pm_diag *diag = &opening->session->diag;
 	pid_t pid = opening->process->pid;
 	bool uncertain = result->uncertain || result->refused || !leaves_out;
-	const char *between = "";
 	uint32_t t;
 
 	for (t = opening->first; t < opening->plan->target_count; t++)
 		opening->plan->targets[t].uncertain = uncertain;
 	*diag = opening->error;
-	if (!uncertain)
-		return;
-	if (diag->text[0])
-		between = "; ";
-	if (result->uncertain) {
+	if (result->uncertain)
 		pm_diag_add(diag,
 			    "%s%" PRIu32 " threads of process %d may be counted in part, "
 			    "twice or not at all: %s",
-			    between, result->uncertain, pid, result->reason);
-		between = "; ";
-	}
-	if (result->refused) {
+			    between(diag), result->uncertain, pid, result->reason);
+	if (result->refused)
 		pm_diag_add(diag,
 			    "%s%" PRIu32 " threads of child processes of process %d are "
 			    "not counted: permission denied",
-			    between, result->refused, pid);
-		between = "; ";
-	}
+			    between(diag), result->refused, pid);
 	if (!leaves_out)
 		pm_diag_add(diag,
 			    "%snew child processes of process %d are counted, too: this "
 			    "kernel cannot exclude child processes (Linux 5.13 "
 			    "and later can)",
-			    between, pid);
+			    between(diag), pid);
 }
 
 static int open_process(struct perfmon_session *session, struct pm_session_plan *plan,

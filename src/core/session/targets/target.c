@@ -139,7 +139,23 @@ void pm_targets_close(struct perfmon_session *session, struct pm_session_plan *p
 		pm_target_close(session, plan, &plan->targets[--plan->target_count]);
 }
 
-/* Takes target T out of the plan, whose memory stays. */
+void pm_targets_forget(struct pm_session_plan *plan)
+{
+	uint32_t t, s;
+
+	for (t = 0; t < plan->target_count; t++) {
+		struct pm_target *target = &plan->targets[t];
+
+		if (target->pin)
+			pm_instance_forget(target->pin);
+		free(target->pin);
+		for (s = 0; s < plan->part_count; s++)
+			pm_instance_forget(target->parts[s].instance);
+		pm_ring_forget(&target->records->ring);
+	}
+	plan->target_count = 0;
+}
+
 void pm_target_remove(struct perfmon_session *session, uint32_t t)
 {
 	struct pm_session_plan *plan = session->plan;

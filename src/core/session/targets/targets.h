@@ -23,10 +23,6 @@ struct pm_attached {
 	bool is_near; /* the helper thread runs near the CPUs of these targets */
 };
 
-/* Makes what the room keeps for the session, 0 or -ENOMEM; and frees it. */
-int pm_attached_create(struct perfmon_session *session);
-void pm_attached_free(struct perfmon_session *session);
-
 /* --- exclusive.c -------------------------------------------------------------------- */
 
 /* Makes SESSION the exclusive one of thread TID, or -EEXIST; and lets go of it. */
@@ -61,6 +57,9 @@ void pm_target_close(struct perfmon_session *session, struct pm_session_plan *pl
 void pm_targets_close(struct perfmon_session *session, struct pm_session_plan *plan,
 		      uint32_t first);
 
+/* Closes, in a child, its copies of the descriptors of all targets. */
+void pm_targets_forget(struct pm_session_plan *plan);
+
 /* Adds what target T has counted to the registers, and takes it out of the plan. */
 void pm_target_remove(struct perfmon_session *session, uint32_t t);
 
@@ -89,11 +88,5 @@ void pm_process_unwatch(struct pm_session_process *process, struct pm_helper *he
 
 /* Forgets the processes of which no target is left. */
 void pm_processes_prune(struct perfmon_session *session);
-
-/* --- attached.c --------------------------------------------------------------------- */
-
-/* Closes all targets; in a child, its copies of their descriptors. */
-void pm_session_close_targets(struct perfmon_session *session);
-void pm_session_forget(struct perfmon_session *session);
 
 #endif

@@ -48,8 +48,7 @@ static bool has_probe(const struct pm_session_plan *plan, struct pm_target *targ
 	return true;
 }
 
-/* Returns whether the thread of TARGET, and all that it created, have ended: a mapped
- * event says so to poll(2), and an event without a mapping says so always
+/* A mapped event says so to poll(2), and an event without a mapping says so always
  * (perf_poll()). */
 bool pm_target_has_ended(const struct perfmon_session *session, struct pm_target *target)
 {
