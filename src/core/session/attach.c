@@ -81,12 +81,11 @@ static struct pm_target asked_for(const struct perfmon_session *session,
 static int check_children(struct perfmon_session *session)
 {
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t s, c;
 
-	for (s = 0; s < plan->set_count; s++) {
+	for (uint32_t s = 0; s < plan->set_count; s++) {
 		bool values = false;
 
-		for (c = 0; c < plan->sets[s].count; c++)
+		for (uint32_t c = 0; c < plan->sets[s].count; c++)
 			values |= !!(plan->sets[s].events[c].attr.sample_type &
 				     PERF_SAMPLE_READ);
 		if (plan->has_slices || plan->sets[s].notifies || values)
@@ -185,9 +184,8 @@ static int find_target(const struct perfmon_session *session,
 {
 	const struct pm_session_plan *plan = session->plan;
 	struct pm_target asked = asked_for(session, target, self);
-	uint32_t t;
 
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		const struct pm_target *have = &plan->targets[t];
 
 		if (have->kind == asked.kind && have->pid == asked.pid &&
@@ -219,9 +217,8 @@ static int open_all(struct perfmon_session *session, const struct perfmon_target
 {
 	uint32_t before = session->plan->target_count;
 	int refused = 0, n = 0;
-	size_t i;
 
-	for (i = 0; i < count && n >= 0; i++) {
+	for (size_t i = 0; i < count && n >= 0; i++) {
 		n = find_target(session, &targets[i], self) >= 0
 			    ? pm_diag_set(&session->diag, -EEXIST,
 					  "target %zu: the session is attached to "
@@ -259,10 +256,9 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 {
 	struct pm_owner owner;
 	pid_t self;
-	size_t i;
 	int n = 0;
 
-	for (i = 0; i < count && !n; i++)
+	for (size_t i = 0; i < count && !n; i++)
 		n = check_target(session, &targets[i], i);
 	if (n)
 		return n;

@@ -11,14 +11,13 @@
 static int check_swap(struct perfmon_session *session, const struct perfmon_value *values,
 		      size_t n, uint32_t flags)
 {
-	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		err = pm_session_check_index(session, i, PERFMON_COUNTER_VIRTUAL_TIME,
 					     values[i].reserved);
 	err = err ?: pm_session_check_stopped(session, flags);
-	for (i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		err = pm_session_check_index(session, i, values[i].index, 0);
 	return err;
 }
@@ -26,15 +25,14 @@ static int check_swap(struct perfmon_session *session, const struct perfmon_valu
 static int swap(struct perfmon_session *session, struct perfmon_value *values, size_t n)
 {
 	struct perfmon_write write;
-	size_t i;
 	int err = 0;
 
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
-	for (i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		err = pm_session_find(session, values[i].index, 0);
 	/* Writing moves the base by what has just been read: not a count is lost. */
-	for (i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n && !err; i++) {
 		const struct perfmon_value *found =
 			values[i].index == PERFMON_COUNTER_VIRTUAL_TIME
 				? &session->time.found

@@ -12,10 +12,9 @@ static void stay_near(struct perfmon_session *session)
 	const struct pm_session_plan *plan = session->plan;
 	struct pm_cpus served = {0}, near = {0};
 	struct pm_topology *topology = NULL;
-	uint32_t t;
 	int err = pm_topology_get(&topology, NULL);
 
-	for (t = 0; t < plan->target_count && !err; t++)
+	for (uint32_t t = 0; t < plan->target_count && !err; t++)
 		err = pm_cpus_add(&served, (unsigned int)plan->targets[t].cpu);
 	if (!err)
 		err = pm_placement_near(topology, &served, &near);
@@ -32,9 +31,7 @@ static void stay_near(struct perfmon_session *session)
  * ended. */
 static bool is_process(const struct perfmon_session *session, uint64_t watch_key)
 {
-	uint32_t p;
-
-	for (p = 0; p < session->attached->process_count; p++) {
+	for (uint32_t p = 0; p < session->attached->process_count; p++) {
 		if (watch_key && session->attached->processes[p].watch_key == watch_key)
 			return true;
 	}
@@ -46,7 +43,6 @@ static bool is_process(const struct perfmon_session *session, uint64_t watch_key
 static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_ended)
 {
 	struct pm_session_plan *plan;
-	uint32_t t;
 
 	if (pm_session_enter_aside(session))
 		return;
@@ -56,7 +52,7 @@ static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_
 	    session->plan->target_count)
 		stay_near(session);
 	plan = session->plan;
-	for (t = 0; has_ended && t < plan->target_count; t++) {
+	for (uint32_t t = 0; has_ended && t < plan->target_count; t++) {
 		if (plan->targets[t].watch_key == watch_key)
 			plan->targets[t].lost = true;
 	}
@@ -69,13 +65,12 @@ int pm_helper_need(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan = session->plan;
 	struct pm_helper *helper = NULL;
-	uint32_t t, p;
 	int err;
 
 	if (session->helper)
 		return 0;
 	err = pm_helper_create(&helper, serve, session);
-	for (t = 0; t < plan->target_count && !err; t++) {
+	for (uint32_t t = 0; t < plan->target_count && !err; t++) {
 		struct pm_target *target = &plan->targets[t];
 
 		err = target->records->ring.page
@@ -83,14 +78,14 @@ int pm_helper_need(struct perfmon_session *session)
 						target->watch_key)
 			      : pm_target_watch(session, plan, target, helper);
 	}
-	for (p = 0; p < session->attached->process_count && !err; p++)
+	for (uint32_t p = 0; p < session->attached->process_count && !err; p++)
 		err = pm_process_watch(session, &session->attached->processes[p], helper);
 	err = err ?: pm_helper_start(helper);
 	if (!err) {
 		session->helper = helper;
 		return 0;
 	}
-	for (p = 0; p < session->attached->process_count && helper; p++)
+	for (uint32_t p = 0; p < session->attached->process_count && helper; p++)
 		pm_process_unwatch(&session->attached->processes[p], helper);
 	pm_helper_forget(helper);
 	return pm_diag_set(&session->diag, err,
@@ -99,10 +94,8 @@ int pm_helper_need(struct perfmon_session *session)
 
 bool pm_helper_has_work(const struct perfmon_session *session)
 {
-	uint32_t s;
-
 	/* Sets that switch by themselves need somebody who does it. */
-	for (s = 0; s < session->set_count; s++) {
+	for (uint32_t s = 0; s < session->set_count; s++) {
 		if (session->set_count > 1 && session->sets[s].flags)
 			return true;
 	}

@@ -31,7 +31,6 @@ static int check_added(struct perfmon_session *session, const char *text,
 		       const struct pm_program *program, uint32_t id)
 {
 	const struct pm_event_list *list = program->list;
-	uint32_t s;
 	int err = 0;
 
 	if (id != ANY_SET && list->set_count > 1)
@@ -49,7 +48,7 @@ static int check_added(struct perfmon_session *session, const char *text,
 		return pm_diag_set(&session->diag, -E2BIG,
 				   "%zu event sets are more than the %d of a session",
 				   list->set_count, PERFMON_SESSION_SETS_MAX);
-	for (s = 0; s < list->set_count && err >= 0; s++)
+	for (uint32_t s = 0; s < list->set_count && err >= 0; s++)
 		err = set_for(session, s, id);
 	return err < 0 ? err : 0;
 }
@@ -57,9 +56,7 @@ static int check_added(struct perfmon_session *session, const char *text,
 /* The set of logical event NUMBER, as the text counts them. */
 static uint32_t set_of(const struct pm_event_list *list, uint32_t number)
 {
-	size_t i;
-
-	for (i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		if (list->events[i].logical == number)
 			return list->events[i].set;
 	}

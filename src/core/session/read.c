@@ -98,20 +98,19 @@ static int read_values(struct perfmon_session *session, struct perfmon_value *va
 		       size_t n, uint32_t flags)
 {
 	bool pages = pm_has_pages(session), in_order = flags & PERFMON_READ_ALL;
-	size_t i;
 	int err;
 
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	/* All is read before anything is handed out: a failure leaves VALUES as it
 	 * was. */
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		err = find(session, in_order ? (uint32_t)i : values[i].index, flags,
 			   pages);
 		if (err)
 			return pm_session_explain(session, err);
 	}
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		uint32_t index = in_order ? (uint32_t)i : values[i].index;
 
 		values[i] = index == PERFMON_COUNTER_VIRTUAL_TIME
@@ -125,14 +124,13 @@ static int read_vector(struct perfmon_session *session, struct perfmon_value *va
 		       size_t n, uint32_t flags)
 {
 	bool all = flags & PERFMON_READ_ALL, own = flags & PERFMON_READ_OWN;
-	size_t i;
 	int err = 0;
 
 	if (all && n < session->count)
 		return pm_diag_set(&session->diag, -ENOSPC,
 				   "%zu elements do not hold the session's %u counters",
 				   n, session->count);
-	for (i = 0; !all && !err && i < n; i++) {
+	for (size_t i = 0; !all && !err && i < n; i++) {
 		err = pm_session_check_index(session, i, values[i].index,
 					     values[i].reserved);
 		if (!err && own && values[i].index == PERFMON_COUNTER_VIRTUAL_TIME)

@@ -101,12 +101,11 @@ PM_EXPORT int perfmon_reader_read_slow(const struct perfmon_reader *reader, uint
 PM_EXPORT int perfmon_reader_read_all_slow(const struct perfmon_reader *reader,
 					   uint64_t *values)
 {
-	uint32_t i;
 	int err = 0;
 
 	if (!reader->session)
 		return -ECHILD;
-	for (i = 0; i < reader->count; i++) {
+	for (uint32_t i = 0; i < reader->count; i++) {
 		int failed = perfmon_reader_read_slow(reader, i, &values[i]);
 
 		err = err ?: failed;

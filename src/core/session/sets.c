@@ -104,9 +104,8 @@ static int change_sets(struct perfmon_session *session, const struct perfmon_set
 	uint32_t count = session->set_count;
 	struct pm_set *sets = pm_sets_copy(session, n);
 	struct pm_register *registers = pm_registers_copy(session, 0);
-	size_t i;
 
-	for (i = 0; sets && registers && i < n; i++) {
+	for (size_t i = 0; sets && registers && i < n; i++) {
 		uint32_t s = pm_sets_insert(sets, &count, changes[i].id, registers,
 					    session->count);
 
@@ -120,13 +119,12 @@ static int create_sets(struct perfmon_session *session, void *vector, size_t n)
 {
 	struct perfmon_set *sets = vector;
 	int err = 0;
-	size_t i;
 
-	for (i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		err = check_set(session, i, &sets[i]);
 	err = err ?: must_be_detached(session);
 	err = err ?: change_sets(session, sets, n);
-	for (i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		sets[i].timeout_ns = effective_timeout(sets[i].timeout_ns);
 	return err ?: (int)n;
 }
@@ -144,9 +142,7 @@ PM_EXPORT int perfmon_set_create(struct perfmon_session *session,
 static int mark_sets(struct perfmon_session *session, const struct perfmon_set *gone,
 		     size_t n, size_t element_size, bool *marked)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct perfmon_set *set = pm_vector_at(gone, i, element_size);
 		int s = pm_session_find_set(session, set->id);
 
@@ -245,7 +241,6 @@ static void fill_info(struct perfmon_session *session, uint32_t s,
 {
 	const struct pm_session_plan *plan = session->plan;
 	const struct pm_set *set = &session->sets[s];
-	uint32_t i, t;
 
 	*info = (struct perfmon_set_info){
 		.id = set->id,
@@ -254,10 +249,10 @@ static void fill_info(struct perfmon_session *session, uint32_t s,
 		.runs = set->runs,
 		.active_ns = set->active_ns + pm_session_active_ns(session, s),
 		.left_ns = set->timeout_ns - pm_set_used_ns(session, s)};
-	for (i = 0; i < session->count; i++)
+	for (uint32_t i = 0; i < session->count; i++)
 		info->counters += session->registers[i].set == s;
-	for (t = 0; t < plan->target_count && session->state != PERFMON_STATE_STOPPED;
-	     t++) {
+	for (uint32_t t = 0;
+	     t < plan->target_count && session->state != PERFMON_STATE_STOPPED; t++) {
 		if (plan->targets[t].active == s ||
 		    session->flags & PERFMON_SESSION_ROTATE)
 			info->is_active = 1;
@@ -267,10 +262,9 @@ static void fill_info(struct perfmon_session *session, uint32_t s,
 static int get_info(struct perfmon_session *session, void *vector, size_t n)
 {
 	struct perfmon_set_info *info = vector;
-	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n && !err; i++) {
 		if (info[i].reserved || info[i].reserved2[0] || info[i].reserved2[1] ||
 		    info[i].reserved2[2])
 			err = pm_diag_set(&session->diag, -EINVAL,
@@ -286,7 +280,7 @@ static int get_info(struct perfmon_session *session, void *vector, size_t n)
 	if (err)
 		return pm_session_closed_by_program(session, err);
 	read_active(session);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		fill_info(session, (uint32_t)pm_session_find_set(session, info[i].id),
 			  &info[i]);
 	return (int)n;
@@ -326,12 +320,11 @@ PM_EXPORT int perfmon_set_overflowed(struct perfmon_session *session, uint16_t i
 PM_EXPORT int perfmon_set_list(struct perfmon_session *session, uint16_t *ids,
 			       size_t room)
 {
-	uint32_t s;
 	int err = pm_session_enter(session);
 
 	if (err)
 		return err;
-	for (s = 0; ids && s < session->set_count && s < room; s++)
+	for (uint32_t s = 0; ids && s < session->set_count && s < room; s++)
 		ids[s] = session->sets[s].id;
 	return pm_session_leave(session, (int)session->set_count);
 }
@@ -341,9 +334,7 @@ PM_EXPORT int perfmon_set_list(struct perfmon_session *session, uint16_t *ids,
 /* The next start begins with the set at PLACE. */
 static void choose_all(struct perfmon_session *session, uint32_t place)
 {
-	uint32_t t;
-
-	for (t = 0; t < session->plan->target_count; t++)
+	for (uint32_t t = 0; t < session->plan->target_count; t++)
 		pm_target_choose(session, &session->plan->targets[t], place);
 	session->next_set = place;
 }
@@ -395,10 +386,9 @@ static int estimate_all(struct perfmon_session *session, void *vector, size_t n)
 {
 	struct perfmon_estimate *estimates = vector;
 	struct pm_slice_lost lost;
-	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n && !err; i++) {
 		err = pm_session_check_index(session, i, estimates[i].index,
 					     estimates[i].reserved);
 		if (!err && estimates[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
@@ -410,13 +400,13 @@ static int estimate_all(struct perfmon_session *session, void *vector, size_t n)
 		return err;
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		err = pm_session_find(session, estimates[i].index, PERFMON_READ_TOTAL);
 		if (err)
 			return pm_session_explain(session, err);
 	}
 	lost = pm_slice_lost(session);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		pm_estimate(&session->registers[estimates[i].index], lost, &estimates[i]);
 	return (int)n;
 }

@@ -81,9 +81,8 @@ static int signal_targets(struct perfmon_session *session, int signo,
 	struct pm_session_plan *plan = session->plan;
 	void (*old_handler)(int, siginfo_t *, void *) = session->overflows->handler;
 	int old = session->overflows->signal, err = 0;
-	uint32_t t;
 
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		pid_t tid = plan->targets[t].tid;
 
 		if (signo && tid && !pm_kernel_is_own_thread(tid))
@@ -95,13 +94,13 @@ static int signal_targets(struct perfmon_session *session, int signo,
 	}
 	session->overflows->signal = signo;
 	session->overflows->handler = handler;
-	for (t = 0; t < plan->target_count && !err; t++)
+	for (uint32_t t = 0; t < plan->target_count && !err; t++)
 		err = pm_overflow_arm_signals(session, &plan->targets[t]);
 	if (err) {
 		session->overflows->signal = old;
 		session->overflows->handler = old_handler;
 		/* As far as they can be: all as before. */
-		for (t = 0; t < plan->target_count; t++)
+		for (uint32_t t = 0; t < plan->target_count; t++)
 			pm_overflow_arm_signals(session, &plan->targets[t]);
 		pm_diag_set(&session->diag, err,
 			    "cannot set signal %d for an event (error %d)", signo, -err);

@@ -34,10 +34,9 @@ int pm_arm_begin_period(struct pm_part *part, uint32_t c, bool pause, uint64_t p
 static int revive(struct pm_part *part)
 {
 	const struct pm_instance *instance = part->instance;
-	uint32_t c;
 	int err = 0;
 
-	for (c = 0; c < instance->count && !err; c++) {
+	for (uint32_t c = 0; c < instance->count && !err; c++) {
 		const struct pm_arm *arm = &part->arms[c];
 
 		if (pm_limit_has_stopped(arm->limit) &&
@@ -52,9 +51,7 @@ static int revive(struct pm_part *part)
 static void count_to_switch(struct perfmon_session *session, struct pm_part *part,
 			    uint32_t s)
 {
-	uint32_t i;
-
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
 
 		if (reg->set == s && reg->overflow.on)
@@ -110,7 +107,8 @@ static int enable_arms(struct perfmon_session *session, struct pm_target *target
 
 /* --- all that is on ------------------------------------------------------------------- */
 
-static int enable_set(struct perfmon_session *session, struct pm_target *target, uint32_t s)
+static int enable_set(struct perfmon_session *session, struct pm_target *target,
+		      uint32_t s)
 {
 	target->parts[s].settled = false;
 	if (session->plan->sets[s].samples)
@@ -126,7 +124,6 @@ int pm_target_enable_set(struct perfmon_session *session, struct pm_target *targ
 int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 {
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t s;
 	int first = 0;
 
 	if (target->lost)
@@ -139,7 +136,7 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 		first = pm_instance_enable(target->parts[plan->set_count].instance);
 	if (!(session->flags & PERFMON_SESSION_ROTATE))
 		return first ?: enable_set(session, target, target->active);
-	for (s = 0; s < plan->set_count; s++) {
+	for (uint32_t s = 0; s < plan->set_count; s++) {
 		int err = enable_set(session, target, s);
 
 		first = first ?: err;
@@ -157,12 +154,11 @@ bool pm_target_is_on(const struct perfmon_session *session,
 int pm_target_disable(struct perfmon_session *session, struct pm_target *target)
 {
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t s;
 	int first = 0;
 
 	if (plan->part_count == 1)
 		return pm_instance_disable(target->parts[0].instance);
-	for (s = 0; s < plan->part_count; s++) {
+	for (uint32_t s = 0; s < plan->part_count; s++) {
 		int err = 0;
 
 		if (pm_target_is_on(session, target, s))

@@ -45,7 +45,6 @@ void pm_register_bind(struct pm_register *reg, struct pm_program *program,
 		      uint32_t number)
 {
 	const struct pm_event_list *list = program->list;
-	size_t i;
 
 	reg->program = program;
 	reg->first = 0;
@@ -55,7 +54,7 @@ void pm_register_bind(struct pm_register *reg, struct pm_program *program,
 	reg->error = 0;
 	reg->slices = (struct pm_slices){0};
 	program->references++;
-	for (i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		if (list->events[i].logical != number)
 			continue;
 		if (!reg->count)
@@ -71,9 +70,7 @@ struct pm_event *pm_register_event(const struct pm_register *reg, uint32_t e)
 
 void pm_registers_free(struct pm_register *registers, uint32_t count)
 {
-	uint32_t i;
-
-	for (i = 0; registers && i < count; i++)
+	for (uint32_t i = 0; registers && i < count; i++)
 		pm_program_put(registers[i].program);
 	free(registers);
 }
@@ -82,9 +79,8 @@ struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 				      uint32_t more)
 {
 	struct pm_register *copy = calloc(session->count + more + 1, sizeof(copy[0]));
-	uint32_t i;
 
-	for (i = 0; copy && i < session->count; i++) {
+	for (uint32_t i = 0; copy && i < session->count; i++) {
 		copy[i] = session->registers[i];
 		copy[i].program->references++;
 	}
@@ -95,9 +91,7 @@ struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 
 int pm_session_find_set(const struct perfmon_session *session, uint16_t id)
 {
-	uint32_t s;
-
-	for (s = 0; s < session->set_count; s++) {
+	for (uint32_t s = 0; s < session->set_count; s++) {
 		if (session->sets[s].id == id)
 			return (int)s;
 	}
@@ -147,9 +141,7 @@ static int part_init(struct pm_part *part, uint32_t count)
 
 static void target_free(const struct pm_session_plan *plan, struct pm_target *target)
 {
-	uint32_t s;
-
-	for (s = 0; target->parts && s < plan->part_count; s++) {
+	for (uint32_t s = 0; target->parts && s < plan->part_count; s++) {
 		free(target->parts[s].before);
 		free(target->parts[s].arms);
 		free(target->parts[s].stamps);
@@ -165,7 +157,6 @@ static void target_free(const struct pm_session_plan *plan, struct pm_target *ta
 int pm_plan_room(struct pm_session_plan *plan, struct pm_target **out)
 {
 	struct pm_target *target;
-	uint32_t s;
 
 	if (plan->target_count == plan->target_room) {
 		uint32_t room = plan->target_room ? 2 * plan->target_room : 1;
@@ -187,7 +178,7 @@ int pm_plan_room(struct pm_session_plan *plan, struct pm_target **out)
 			target_free(plan, target);
 			return -ENOMEM;
 		}
-		for (s = 0; s < plan->part_count; s++) {
+		for (uint32_t s = 0; s < plan->part_count; s++) {
 			if (part_init(&target->parts[s], plan->sets[s].count)) {
 				target_free(plan, target);
 				return -ENOMEM;
@@ -200,9 +191,7 @@ int pm_plan_room(struct pm_session_plan *plan, struct pm_target **out)
 
 bool pm_plan_writes_records(const struct pm_session_plan *plan)
 {
-	uint32_t s;
-
-	for (s = 0; s < plan->part_count; s++) {
+	for (uint32_t s = 0; s < plan->part_count; s++) {
 		if (plan->sets[s].samples)
 			return true;
 	}
@@ -213,13 +202,11 @@ bool pm_plan_writes_records(const struct pm_session_plan *plan)
 
 void pm_plan_free(struct pm_session_plan *plan)
 {
-	uint32_t i;
-
 	if (!plan)
 		return;
-	for (i = 0; i < plan->target_room; i++)
+	for (uint32_t i = 0; i < plan->target_room; i++)
 		target_free(plan, &plan->targets[i]);
-	for (i = 0; i < plan->part_count; i++)
+	for (uint32_t i = 0; i < plan->part_count; i++)
 		free(plan->sets[i].events);
 	free(plan->targets);
 	free(plan->sets);

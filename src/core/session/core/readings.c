@@ -57,9 +57,8 @@ struct pm_reading pm_register_sum(const struct perfmon_session *session,
 	const struct pm_session_plan *plan = session->plan;
 	struct pm_reading sum = {0};
 	struct pm_span span = {0};
-	uint32_t t;
 
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		const struct pm_target *target = &plan->targets[t];
 		struct pm_reading own;
 
@@ -89,9 +88,8 @@ bool pm_register_is_partial(const struct perfmon_session *session,
 			    const struct pm_register *reg)
 {
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		if (pm_target_lacks(&plan->targets[t], reg))
 			return true;
 	}
@@ -101,9 +99,8 @@ bool pm_register_is_partial(const struct perfmon_session *session,
 bool pm_session_is_uncertain(const struct perfmon_session *session)
 {
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		if (plan->targets[t].uncertain)
 			return true;
 	}
@@ -115,7 +112,6 @@ int pm_part_refresh(struct perfmon_session *session, struct pm_target *target, u
 {
 	struct pm_part *part = &target->parts[s];
 	const struct pm_instance *instance = part->instance;
-	uint32_t j;
 	int err;
 
 	if (part->settled || !pm_counter_is_open(&instance->counters[c]) ||
@@ -125,7 +121,7 @@ int pm_part_refresh(struct perfmon_session *session, struct pm_target *target, u
 	err = pm_instance_read_group(instance, c, part->readings);
 	if (err)
 		return err;
-	for (j = 0; j < instance->count; j++) {
+	for (uint32_t j = 0; j < instance->count; j++) {
 		if (pm_counter_is_open(&instance->counters[j]) &&
 		    (j == c ||
 		     (instance->counters[j].leader == instance->counters[c].leader &&
@@ -154,14 +150,13 @@ int pm_register_read(struct perfmon_session *session, struct pm_register *reg,
 		     bool *syscall)
 {
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t, e;
 	int result = 0;
 
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		struct pm_target *target = &plan->targets[t];
 		int err = 0;
 
-		for (e = 0; e < reg->count; e++) {
+		for (uint32_t e = 0; e < reg->count; e++) {
 			err = pm_part_refresh(session, target, reg->set, reg->planned + e,
 					      syscall);
 			if (err && err != -ENODATA)
@@ -233,12 +228,11 @@ static int read_clocks(struct perfmon_session *session, struct pm_target *target
 int pm_session_read_clocks(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 	int err = 0;
 
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
-	for (t = 0; t < plan->target_count && (!err || err == -ENODATA); t++)
+	for (uint32_t t = 0; t < plan->target_count && (!err || err == -ENODATA); t++)
 		err = read_clocks(session, &plan->targets[t]);
 	return err && err != -ENODATA ? err : 0;
 }
@@ -296,19 +290,18 @@ uint64_t pm_set_used_ns(const struct perfmon_session *session, uint32_t place)
 int pm_targets_read(struct perfmon_session *session, struct pm_session_plan *plan,
 		    uint32_t first, uint32_t last)
 {
-	uint32_t t, s, c;
 	int error = 0;
 
 	session->stamp++;
-	for (t = first; t < last; t++) {
-		for (s = 0; s < plan->part_count; s++) {
+	for (uint32_t t = first; t < last; t++) {
+		for (uint32_t s = 0; s < plan->part_count; s++) {
 			struct pm_part *part = &plan->targets[t].parts[s];
 			int err;
 
 			if (part->settled)
 				continue;
 			err = pm_instance_read(part->instance, part->readings);
-			for (c = 0; c < plan->sets[s].count && !err; c++)
+			for (uint32_t c = 0; c < plan->sets[s].count && !err; c++)
 				part->stamps[c] = session->stamp;
 			part->settled = !err && session->state == PERFMON_STATE_STOPPED;
 			if (err && err != -ENODATA && !error)
@@ -320,10 +313,8 @@ int pm_targets_read(struct perfmon_session *session, struct pm_session_plan *pla
 
 void pm_plan_unsettle(struct pm_session_plan *plan)
 {
-	uint32_t t, s;
-
-	for (t = 0; t < plan->target_count; t++) {
-		for (s = 0; s < plan->part_count; s++)
+	for (uint32_t t = 0; t < plan->target_count; t++) {
+		for (uint32_t s = 0; s < plan->part_count; s++)
 			plan->targets[t].parts[s].settled = false;
 	}
 }
@@ -331,13 +322,12 @@ void pm_plan_unsettle(struct pm_session_plan *plan)
 int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32_t last)
 {
 	struct pm_session_plan *plan = session->plan, part_of = *plan;
-	uint32_t s, i;
 	int error = pm_targets_read(session, plan, first, last);
 
 	part_of.targets += first;
 	part_of.target_count = last - first;
 	session->plan = &part_of;
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		struct pm_register *reg = &session->registers[i];
 		struct pm_reading all = pm_register_sum(session, reg, PM_ROLE_ALL);
 		struct pm_reading own = pm_register_sum(session, reg, PM_ROLE_OWN);
@@ -349,7 +339,7 @@ int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32
 		if (pm_session_is_uncertain(session))
 			reg->value_flags |= PERFMON_VALUE_UNCERTAIN;
 	}
-	for (s = 0; s < session->set_count; s++) {
+	for (uint32_t s = 0; s < session->set_count; s++) {
 		session->sets[s].active_ns += pm_session_active_ns(session, s);
 		session->sets[s].used_ns = pm_set_used_ns(session, s);
 	}

@@ -32,9 +32,7 @@ void pm_register_gap(struct pm_register *reg, const struct pm_target *target, ui
 void pm_session_gap(struct perfmon_session *session, const struct pm_target *target,
 		    uint64_t ns)
 {
-	uint32_t i;
-
-	for (i = 0; i < session->count; i++)
+	for (uint32_t i = 0; i < session->count; i++)
 		pm_register_gap(&session->registers[i], target, ns);
 	if (session->time.source == PM_TIME_EVENT && target->role & PM_ROLE_ALL &&
 	    !target->follows)
@@ -126,7 +124,6 @@ int pm_session_time_of_targets(struct perfmon_session *session, uint64_t *ns,
 	struct pm_session_plan *plan = session->plan;
 	struct pm_span span = {0};
 	uint64_t now;
-	uint32_t t;
 	int err = 0;
 
 	*syscall = false;
@@ -137,7 +134,7 @@ int pm_session_time_of_targets(struct perfmon_session *session, uint64_t *ns,
 	case PM_TIME_EVENT:
 		if (time_of_page(session, ns))
 			return 0;
-		for (t = 0; t < plan->target_count; t++) {
+		for (uint32_t t = 0; t < plan->target_count; t++) {
 			if (!(plan->targets[t].role & PM_ROLE_ALL))
 				continue;
 			err = time_of_events(session, &plan->targets[t], &span, syscall);

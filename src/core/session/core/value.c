@@ -50,10 +50,9 @@ void pm_session_make_views(struct perfmon_session *session)
 {
 	struct perfmon_reader *reader = session->reader;
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t i;
 
 	reader->count = session->count;
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
 
 		/* Only one of several core PMUs has the counter on the hardware: no

@@ -60,9 +60,7 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 static void take_over_due(struct perfmon_session *session,
 			  const struct pm_session_plan *plan, struct pm_target *target)
 {
-	uint32_t i;
-
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		struct pm_register *reg = &session->registers[i];
 
 		if (!reg->overflow.on ||
@@ -76,9 +74,7 @@ static void take_over_due(struct perfmon_session *session,
 /* Leaves the resets that are due on TARGET, which goes, to the next target. */
 static void leave_due(struct perfmon_session *session, const struct pm_target *target)
 {
-	uint32_t i;
-
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		struct pm_register *reg = &session->registers[i];
 
 		if (reg->overflow.on && pm_period_is_due(pm_arm_of(target, reg)->fit))
@@ -91,17 +87,16 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 {
 	int signo = session->overflows->block_signal ?: session->overflows->signal,
 	    err = 0;
-	uint32_t s, c;
 
 	*target->records = (struct pm_target_records){.ring_fd = -1};
-	for (s = 0; s < plan->part_count; s++) {
+	for (uint32_t s = 0; s < plan->part_count; s++) {
 		struct pm_instance *instance = target->parts[s].instance;
 
 		memset(target->parts[s].arms, 0,
 		       instance->count * sizeof(target->parts[s].arms[0]));
 		if (!plan->sets[s].samples)
 			continue;
-		for (c = 0; c < instance->count && !err; c++) {
+		for (uint32_t c = 0; c < instance->count && !err; c++) {
 			const struct perf_event_attr *attr =
 				&plan->sets[s].events[c].attr;
 
@@ -153,9 +148,7 @@ void pm_overflow_disarm(struct perfmon_session *session,
 
 static bool names_any(const uint64_t *mask)
 {
-	uint32_t w;
-
-	for (w = 0; w < PM_COUNTER_WORDS; w++) {
+	for (uint32_t w = 0; w < PM_COUNTER_WORDS; w++) {
 		if (mask[w])
 			return true;
 	}

@@ -17,15 +17,14 @@ static bool find_event(const struct pm_session_plan *plan, const struct pm_targe
 		       const struct perf_event_header *record, uint32_t *set,
 		       uint32_t *counter)
 {
-	uint32_t s, c;
 	uint64_t id;
 
 	if (pm_sample_identify(pm_record_attr(), record, &id))
 		return false;
-	for (s = 0; s < plan->set_count; s++) {
+	for (uint32_t s = 0; s < plan->set_count; s++) {
 		const struct pm_instance *instance = target->parts[s].instance;
 
-		for (c = 0; c < instance->count && plan->sets[s].samples; c++) {
+		for (uint32_t c = 0; c < instance->count && plan->sets[s].samples; c++) {
 			if (instance->counters[c].fd >= 0 &&
 			    instance->counters[c].id == id) {
 				*set = s;
@@ -55,9 +54,8 @@ static bool stops_all(const struct perfmon_session *session,
 static void mask(struct perfmon_session *session, const struct pm_target *stopped)
 {
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		if (&plan->targets[t] != stopped)
 			pm_target_disable(session, &plan->targets[t]);
 	}
@@ -175,9 +173,7 @@ static bool visit(void *argument, const struct perf_event_header *record)
  * disk. */
 static bool is_awaited(const struct pm_session_plan *plan)
 {
-	uint32_t s;
-
-	for (s = 0; s < plan->set_count; s++) {
+	for (uint32_t s = 0; s < plan->set_count; s++) {
 		if (plan->sets[s].notifies)
 			return true;
 	}
@@ -247,20 +243,19 @@ static bool pause_target(struct perfmon_session *session, struct pm_target *targ
 static void resume_target(struct perfmon_session *session, struct pm_target *target)
 {
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t s, c;
 
 	target->records->paused = false;
 	if (session->state != PERFMON_STATE_RUNNING)
 		return;
 	/* The clock of the whole first: no set is on for longer. */
-	for (s = plan->part_count; s-- > 0;) {
+	for (uint32_t s = plan->part_count; s-- > 0;) {
 		if (!pm_target_is_on(session, target, s))
 			continue;
 		if (s == target->active && s != target->records->paused_set) {
 			pm_target_enable_set(session, target);
 			continue;
 		}
-		for (c = 0; c < plan->sets[s].count; c++)
+		for (uint32_t c = 0; c < plan->sets[s].count; c++)
 			pm_limit_move(&target->parts[s].arms[c].limit, PM_LIMIT_RESUME);
 		pm_instance_enable(target->parts[s].instance);
 	}
@@ -300,9 +295,8 @@ static void drain_target(struct perfmon_session *session, struct pm_target *targ
 static void drain(struct perfmon_session *session, bool all)
 {
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 
-	for (t = 0; t < plan->target_count; t++)
+	for (uint32_t t = 0; t < plan->target_count; t++)
 		drain_target(session, &plan->targets[t], all);
 	if (session->sampling && session->sampling->log)
 		pm_log_round(session->sampling->log);
@@ -353,10 +347,9 @@ void pm_overflow_report_log(struct perfmon_session *session)
 void pm_overflow_reset_due(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t, i;
 
-	for (t = 0; t < plan->target_count; t++) {
-		for (i = 0; i < session->count; i++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
+		for (uint32_t i = 0; i < session->count; i++) {
 			struct pm_register *reg = &session->registers[i];
 			struct pm_target *target = &plan->targets[t];
 

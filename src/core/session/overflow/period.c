@@ -103,9 +103,8 @@ static void note_gap(struct perfmon_session *session, const struct pm_target *ta
 		     uint32_t s, uint32_t c, uint64_t ns)
 {
 	const struct pm_counter *counters = target->parts[s].instance->counters;
-	uint32_t i;
 
-	for (i = 0; i < session->count && !session->plan->has_slices; i++) {
+	for (uint32_t i = 0; i < session->count && !session->plan->has_slices; i++) {
 		struct pm_register *reg = &session->registers[i];
 
 		if (reg->set == s && counters[reg->planned].leader == counters[c].leader)
@@ -156,14 +155,13 @@ int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t va
 {
 	struct pm_register *reg = &session->registers[i];
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 	int first = 0;
 
 	if (!reg->overflow.on)
 		return 0;
 	reg->overflow.reset_due = false;
 	reg->overflow.last_reset = value;
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		struct pm_target *target = &plan->targets[t];
 		struct pm_arm *its = pm_arm_of(target, reg);
 		int err = arm(session, target, reg, pm_period_for(value));
@@ -285,9 +283,7 @@ static bool needs_care(const struct perfmon_session *session,
 bool pm_period_needs_pause(const struct perfmon_session *session,
 			   const struct pm_target *target)
 {
-	uint32_t i;
-
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
 
 		if (reg->overflow.on && is_cheap(target, reg) &&
@@ -301,11 +297,9 @@ bool pm_period_needs_pause(const struct perfmon_session *session,
 bool pm_period_needs_care(const struct perfmon_session *session,
 			  const struct pm_target *target)
 {
-	uint32_t i;
-
 	if (target->flags & PM_OPEN_INHERIT)
 		return false;
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		if (needs_care(session, target, &session->registers[i]))
 			return true;
 	}
@@ -316,9 +310,8 @@ void pm_period_throttled(struct perfmon_session *session, const struct pm_target
 			 uint32_t set, uint32_t counter)
 {
 	const struct pm_counter *counters = target->parts[set].instance->counters;
-	uint32_t i;
 
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		struct pm_register *reg = &session->registers[i];
 
 		if (reg->set == set &&
@@ -386,12 +379,11 @@ static int finish(struct perfmon_session *session, struct pm_target *target,
 int pm_period_finish(struct perfmon_session *session, struct pm_target *target)
 {
 	bool late = false, again = false;
-	uint32_t i;
 	int first = 0;
 
 	if (target->flags & PM_OPEN_INHERIT)
 		return 0;
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		struct pm_register *reg = &session->registers[i];
 		int err = needs_care(session, target, reg) ? finish(session, target, reg)
 							   : 0;
@@ -414,9 +406,7 @@ int pm_period_finish(struct perfmon_session *session, struct pm_target *target)
 bool pm_period_is_due_on(const struct pm_session_plan *plan,
 			 const struct pm_register *reg)
 {
-	uint32_t t;
-
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		if (pm_period_is_due(pm_arm_of(&plan->targets[t], reg)->fit))
 			return true;
 	}
@@ -427,10 +417,9 @@ void pm_overflow_forget_due(struct perfmon_session *session, uint32_t i)
 {
 	struct pm_register *reg = &session->registers[i];
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 
 	reg->overflow.reset_due = false;
-	for (t = 0; t < plan->target_count; t++)
+	for (uint32_t t = 0; t < plan->target_count; t++)
 		pm_period_move(&pm_arm_of(&plan->targets[t], reg)->fit,
 			       PM_PERIOD_WRITTEN);
 }
@@ -439,9 +428,7 @@ void pm_overflow_prepare(const struct perfmon_session *session,
 			 struct pm_session_plan *plan, struct pm_register *registers,
 			 uint32_t count)
 {
-	uint32_t i;
-
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		struct pm_register *reg = &registers[i];
 		uint64_t value = reg->base.value;
 

@@ -98,9 +98,8 @@ void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target 
 			      const struct pm_place *place)
 {
 	bool is_long = !sample;
-	uint32_t i;
 
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		struct pm_register *reg = &session->registers[i];
 		const struct pm_overflow_how *how = &reg->overflow.how;
 		uint64_t value = 0, count;

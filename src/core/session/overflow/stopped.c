@@ -33,9 +33,7 @@ __attribute__((constructor)) static void handle_forks(void)
 /* The first entry from the place of FD on that holds NUMBER. */
 static struct pm_stopped *entry_with(int fd, int number)
 {
-	uint32_t i;
-
-	for (i = 0; i < ENTRIES; i++) {
+	for (uint32_t i = 0; i < ENTRIES; i++) {
 		struct pm_stopped *entry = &entries[((uint32_t)fd + i) % ENTRIES];
 
 		if (__atomic_load_n(&entry->fd, __ATOMIC_SEQ_CST) == number)
@@ -98,12 +96,10 @@ static void forget_entry(int fd)
 
 void pm_stopped_unwatch(const struct pm_session_plan *plan, struct pm_target *target)
 {
-	uint32_t s, c;
-
-	for (s = 0; s < plan->set_count; s++) {
+	for (uint32_t s = 0; s < plan->set_count; s++) {
 		const struct pm_instance *instance = target->parts[s].instance;
 
-		for (c = 0; c < instance->count && plan->sets[s].notifies; c++) {
+		for (uint32_t c = 0; c < instance->count && plan->sets[s].notifies; c++) {
 			if (instance->counters[c].fd >= 0)
 				forget_entry(instance->counters[c].fd);
 		}
@@ -133,9 +129,8 @@ int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *t
 {
 	int signo = session->overflows->block_signal ?: session->overflows->signal,
 	    err = 0;
-	uint32_t i;
 
-	for (i = 0; i < session->count && !err; i++) {
+	for (uint32_t i = 0; i < session->count && !err; i++) {
 		const struct pm_register *reg = &session->registers[i];
 		const struct pm_counter *counter =
 			&target->parts[reg->set].instance->counters[reg->planned];

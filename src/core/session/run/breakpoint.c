@@ -66,9 +66,7 @@ static bool mark_stays(void)
 static const struct pm_register *stopped_by(const struct perfmon_session *session,
 					    const struct pm_target *target)
 {
-	uint32_t i;
-
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
 		const struct pm_part *part = &target->parts[reg->set];
 		const struct pm_counter *counter =
@@ -86,9 +84,8 @@ static const struct pm_register *stopped_by(const struct perfmon_session *sessio
 static const struct pm_target *find_stopped(const struct perfmon_session *session)
 {
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		const struct pm_target *target = &plan->targets[t];
 
 		if (target->tid > 0 && !target->lost && stopped_by(session, target) &&
@@ -101,11 +98,9 @@ static const struct pm_target *find_stopped(const struct perfmon_session *sessio
 /* Returns whether the attached thread may be reading pages that would go. */
 static bool is_read_elsewhere(const struct perfmon_session *session)
 {
-	uint32_t i;
-
 	if (!pm_session_owner(session).pointer || pm_session_is_own(session))
 		return false;
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
 
 		if (session->plan->targets[0]

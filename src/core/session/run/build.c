@@ -49,9 +49,7 @@ static void plan_registers(struct pm_plan_set *set, const struct perfmon_session
 			   struct pm_register *registers, uint32_t count, uint32_t place,
 			   bool notify)
 {
-	uint32_t i, e;
-
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		struct pm_register *reg = &registers[i];
 		const struct pm_overflow *overflow = &reg->overflow;
 
@@ -60,7 +58,7 @@ static void plan_registers(struct pm_plan_set *set, const struct perfmon_session
 			       overflow->how.flags & PERFMON_OVERFLOW_NOTIFY))
 			continue;
 		reg->planned = set->count;
-		for (e = 0; e < reg->count; e++) {
+		for (uint32_t e = 0; e < reg->count; e++) {
 			struct pm_event *event = &set->events[set->count++];
 
 			*event = *pm_register_event(reg, e);
@@ -129,7 +127,6 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 	struct pm_session_plan *plan = calloc(1, sizeof(*plan));
 	bool side_records = session->sampling && session->sampling->side_records;
 	struct pm_target *target;
-	uint32_t s;
 	int err = 0;
 
 	if (!plan)
@@ -137,7 +134,7 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 	plan->sets = calloc(set_count + 1, sizeof(plan->sets[0]));
 	if (!plan->sets)
 		err = -ENOMEM;
-	for (s = 0; s < set_count && !err; s++) {
+	for (uint32_t s = 0; s < set_count && !err; s++) {
 		err = plan_set(&plan->sets[s], session, registers, count, s, &sets[s]);
 		plan->set_count = plan->part_count = s + 1;
 	}

@@ -30,9 +30,8 @@ static int open_again(struct perfmon_session *session, struct pm_session_plan *p
 		      const struct pm_session_plan *old)
 {
 	pid_t self = pm_kernel_gettid(), asked_before = 0;
-	uint32_t t;
 
-	for (t = 0; t < old->target_count; t++) {
+	for (uint32_t t = 0; t < old->target_count; t++) {
 		struct pm_target asked = old->targets[t];
 		int n;
 
@@ -83,9 +82,8 @@ static int reopen(struct perfmon_session *session, struct pm_session_plan *plan,
 static void note_error(struct pm_register *reg, const struct pm_target *target)
 {
 	const struct pm_instance *instance = target->parts[reg->set].instance;
-	uint32_t e;
 
-	for (e = 0; e < reg->count; e++) {
+	for (uint32_t e = 0; e < reg->count; e++) {
 		const struct pm_counter *counter = &instance->counters[reg->planned + e];
 
 		if (!pm_counter_is_open(counter) && !reg->error)
@@ -121,13 +119,11 @@ static void learn_quick(struct perfmon_session *session)
 
 void pm_session_adopt_plan(struct perfmon_session *session, struct pm_session_plan *plan)
 {
-	uint32_t i, t;
-
 	session->plan = plan;
 	session->stamp++;
-	for (i = 0; i < session->count && plan->target_count; i++) {
+	for (uint32_t i = 0; i < session->count && plan->target_count; i++) {
 		session->registers[i].error = 0;
-		for (t = 0; t < plan->target_count; t++)
+		for (uint32_t t = 0; t < plan->target_count; t++)
 			note_error(&session->registers[i], &plan->targets[t]);
 	}
 	learn_quick(session);

@@ -57,11 +57,10 @@ static bool cpu_was_offline(const struct perfmon_session *session,
 void pm_session_notice_loss(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 
 	if (session->state == PERFMON_STATE_DETACHED || pm_session_is_own(session))
 		return;
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		struct pm_target *target = &plan->targets[t];
 
 		if (!target->lost)

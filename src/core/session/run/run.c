@@ -11,10 +11,9 @@
 static int disable_all(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 	int first = 0;
 
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		int err = pm_target_disable(session, &plan->targets[t]);
 
 		first = first ?: err;
@@ -48,19 +47,18 @@ int pm_session_start_all(struct perfmon_session *session)
 {
 	int err = before_start(session);
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
 
 	if (err)
 		return err;
 	pm_session_time_start(session);
-	for (t = 0; t < plan->target_count && !err; t++)
+	for (uint32_t t = 0; t < plan->target_count && !err; t++)
 		err = pm_target_enable(session, &plan->targets[t]);
 	session->stamp++;
 	if (err) {
 		disable_all(session);
 		return pm_session_closed_by_program(session, err);
 	}
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		session->sets[plan->targets[t].active].runs++;
 		plan->targets[t].chosen = false;
 	}
@@ -83,7 +81,6 @@ int pm_session_stop_all(struct perfmon_session *session)
 int pm_session_restart(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan;
-	uint32_t t;
 	int err;
 
 	if (session->state != PERFMON_STATE_MASKED)
@@ -98,10 +95,10 @@ int pm_session_restart(struct perfmon_session *session)
 	pm_session_time_start(session);
 	pm_session_move(session, PM_SESSION_RESTART);
 	session->stamp++;
-	for (t = 0; t < plan->target_count && !err; t++)
+	for (uint32_t t = 0; t < plan->target_count && !err; t++)
 		err = pm_target_enable(session, &plan->targets[t]);
 	if (!err) {
-		for (t = 0; t < plan->target_count; t++) {
+		for (uint32_t t = 0; t < plan->target_count; t++) {
 			session->sets[plan->targets[t].active].runs +=
 				plan->targets[t].chosen;
 			plan->targets[t].chosen = false;

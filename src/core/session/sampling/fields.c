@@ -36,9 +36,7 @@ static const struct field {
 static void ask_for(struct perf_event_attr *attr, const struct pm_sampling *sampling,
 		    uint64_t asked)
 {
-	size_t i;
-
-	for (i = 0; i < FIELDS; i++) {
+	for (size_t i = 0; i < FIELDS; i++) {
 		if (asked & fields[i].field)
 			attr->sample_type |= fields[i].type;
 	}
@@ -110,9 +108,8 @@ static int try_fields(const struct pm_sampling *sampling, const struct pm_regist
 uint64_t pm_fields_known(void)
 {
 	uint64_t known = ALWAYS;
-	size_t f;
 
-	for (f = 0; f < FIELDS; f++)
+	for (size_t f = 0; f < FIELDS; f++)
 		known |= fields[f].field;
 	return known;
 }
@@ -121,15 +118,13 @@ int pm_fields_grant(struct perfmon_session *session, struct pm_sampling *samplin
 		    unsigned int flags)
 {
 	uint64_t granted = ALWAYS;
-	uint32_t i;
-	size_t f;
 
-	for (f = 0; f < FIELDS; f++) {
+	for (size_t f = 0; f < FIELDS; f++) {
 		int err = 0;
 
 		if (!(sampling->fields & fields[f].field))
 			continue;
-		for (i = 0; i < session->count && !err; i++) {
+		for (uint32_t i = 0; i < session->count && !err; i++) {
 			const struct pm_register *reg = &session->registers[i];
 
 			if (pm_is_sampled(reg) && !try_fields(sampling, reg, 0))

@@ -74,14 +74,13 @@ int pm_sampling_take(struct perfmon_session *session, const struct pm_target *ta
 		.values = values,
 	};
 	uint64_t count;
-	uint32_t i;
 
 	if (!sampling || !pm_is_sampled(reg))
 		return PERFMON_FORMAT_CONTINUE;
 	sampling->taken++;
 	if (!sampling->use)
 		return PERFMON_FORMAT_CONTINUE;
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		const struct pm_register *other = &session->registers[i];
 
 		if (!pm_counter_in(mask, i))
@@ -98,11 +97,10 @@ int pm_sampling_take(struct perfmon_session *session, const struct pm_target *ta
 int pm_sampling_check_start(struct perfmon_session *session)
 {
 	const struct pm_sampling *sampling = session->sampling;
-	uint32_t i;
 
 	if (!sampling || sampling->use || sampling->log)
 		return 0;
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		if (pm_is_sampled(&session->registers[i]))
 			return pm_diag_set(&session->diag, -EINVAL,
 					   "nothing takes the samples of counter %u: set "
@@ -160,10 +158,9 @@ int pm_sampling_opened(struct perfmon_session *session,
 {
 	struct pm_log *log = session->sampling ? session->sampling->log : NULL;
 	uint32_t s = 0, c = 0;
-	size_t n;
 	int err = 0;
 
-	for (n = 0; log && !err && next_logged(plan, &s, &c); n++, c++) {
+	for (size_t n = 0; log && !err && next_logged(plan, &s, &c); n++, c++) {
 		const struct pm_counter *counter =
 			&target->parts[s].instance->counters[c];
 
@@ -208,9 +205,7 @@ static void log_lost(void *argument, uint64_t samples)
 static uint64_t logged_period(const struct perfmon_session *session, uint32_t s,
 			      uint32_t c, uint64_t planned)
 {
-	uint32_t i;
-
-	for (i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
 		const struct pm_overflow_how *how = &reg->overflow.how;
 		uint64_t reset = how->flags & PERFMON_OVERFLOW_NOTIFY ? how->long_reset

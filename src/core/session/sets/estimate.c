@@ -40,9 +40,8 @@ void pm_slice_end(struct perfmon_session *session, struct pm_target *target, uin
 {
 	const struct pm_plan_set *set = &session->plan->sets[s];
 	struct pm_part *part = &target->parts[s];
-	uint32_t i;
 
-	for (i = 0; i < session->count && target->role & PM_ROLE_ALL; i++) {
+	for (uint32_t i = 0; i < session->count && target->role & PM_ROLE_ALL; i++) {
 		struct pm_register *reg = &session->registers[i];
 		struct pm_reading now, before;
 		double x, d;
@@ -62,9 +61,9 @@ void pm_slice_end(struct perfmon_session *session, struct pm_target *target, uin
 		reg->slices.xd += x * d;
 		reg->slices.dd += d * d;
 	}
-	for (i = 0; i < session->count && target->role & PM_ROLE_ALL; i++)
+	for (uint32_t i = 0; i < session->count && target->role & PM_ROLE_ALL; i++)
 		session->registers[i].slices.all++;
-	for (i = 0; i < set->count; i++)
+	for (uint32_t i = 0; i < set->count; i++)
 		part->before[i] = part->readings[i];
 }
 
@@ -80,9 +79,7 @@ uint64_t pm_slice_ns(const struct perfmon_session *session,
 void pm_slice_gap(struct perfmon_session *session, const struct pm_target *target,
 		  double ns)
 {
-	uint32_t i;
-
-	for (i = 0; i < session->count && target->role & PM_ROLE_ALL; i++)
+	for (uint32_t i = 0; i < session->count && target->role & PM_ROLE_ALL; i++)
 		session->registers[i].slices.gap_ns += ns;
 }
 

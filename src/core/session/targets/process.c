@@ -61,9 +61,7 @@ static bool thread_is_gone(pid_t tid)
 static struct pm_session_process *find_process(const struct perfmon_session *session,
 					       pid_t pid)
 {
-	uint32_t p;
-
-	for (p = 0; p < session->attached->process_count; p++) {
+	for (uint32_t p = 0; p < session->attached->process_count; p++) {
 		if (session->attached->processes[p].pid == pid)
 			return &session->attached->processes[p];
 	}
@@ -72,9 +70,7 @@ static struct pm_session_process *find_process(const struct perfmon_session *ses
 
 static bool has_target(const struct pm_session_plan *plan, pid_t pid)
 {
-	uint32_t t;
-
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		if (plan->targets[t].pid == pid)
 			return true;
 	}
@@ -308,10 +304,8 @@ static void close_thread(void *argument, void *opened)
 
 static const struct perf_event_attr *hardware_of(const struct pm_session_plan *plan)
 {
-	uint32_t s, c;
-
-	for (s = 0; s < plan->part_count; s++) {
-		for (c = 0; c < plan->sets[s].count; c++) {
+	for (uint32_t s = 0; s < plan->part_count; s++) {
+		for (uint32_t c = 0; c < plan->sets[s].count; c++) {
 			if (plan->sets[s].events[c].hardware)
 				return &plan->sets[s].events[c].attr;
 		}
@@ -331,9 +325,8 @@ static void report_uncertain(struct opening *opening,
 	struct pm_diag *diag = &opening->session->diag;
 	pid_t pid = opening->process->pid;
 	bool uncertain = result->uncertain || result->refused || !leaves_out;
-	uint32_t t;
 
-	for (t = opening->first; t < opening->plan->target_count; t++)
+	for (uint32_t t = opening->first; t < opening->plan->target_count; t++)
 		opening->plan->targets[t].uncertain = uncertain;
 	*diag = opening->error;
 	if (result->uncertain)
@@ -373,7 +366,6 @@ static int open_process(struct perfmon_session *session, struct pm_session_plan 
 					     .close = close_thread};
 	struct pm_threads_result result = {0};
 	bool leaves_out = true;
-	uint32_t s;
 	int err;
 
 	if (children)
@@ -388,7 +380,7 @@ static int open_process(struct perfmon_session *session, struct pm_session_plan 
 				   "this kernel cannot count process %d apart from its "
 				   "child processes (Linux 5.13 and later can)",
 				   process->pid);
-	for (s = 0; s < plan->part_count; s++)
+	for (uint32_t s = 0; s < plan->part_count; s++)
 		request.descriptors += plan->sets[s].count << opening.apart;
 	pm_diag_clear(&session->diag);
 	err = pm_threads_process(&request, &result, &session->diag);

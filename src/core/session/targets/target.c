@@ -25,25 +25,21 @@ static unsigned int open_flags(const struct perfmon_session *session)
 void pm_target_close(struct perfmon_session *session, struct pm_session_plan *plan,
 		     struct pm_target *target)
 {
-	uint32_t s;
-
 	pm_overflow_disarm(session, plan, target);
 	pm_target_unwatch(session, target);
 	if (target->pin)
 		pm_instance_close(target->pin);
 	free(target->pin);
 	target->pin = NULL;
-	for (s = 0; s < plan->part_count; s++)
+	for (uint32_t s = 0; s < plan->part_count; s++)
 		pm_instance_close(target->parts[s].instance);
 }
 
 /* Returns whether events of PLAN leave their counts when a thread ends. */
 static bool counts_at_exit(const struct pm_session_plan *plan)
 {
-	uint32_t s, c;
-
-	for (s = 0; s < plan->part_count; s++) {
-		for (c = 0; c < plan->sets[s].count; c++) {
+	for (uint32_t s = 0; s < plan->part_count; s++) {
+		for (uint32_t c = 0; c < plan->sets[s].count; c++) {
 			if (plan->sets[s].events[c].attr.inherit_stat)
 				return true;
 		}
@@ -84,12 +80,11 @@ int pm_target_open(struct perfmon_session *session, struct pm_session_plan *plan
 		   const struct pm_target *asked, pid_t self)
 {
 	struct pm_target *target;
-	uint32_t s;
 	int refused = 0, n = pm_plan_room(plan, &target);
 
 	if (n)
 		return pm_diag_set(&session->diag, n, "out of memory");
-	for (s = 0; s < plan->part_count; s++) {
+	for (uint32_t s = 0; s < plan->part_count; s++) {
 		const struct pm_plan_set *set = &plan->sets[s];
 		struct pm_part *part = &target->parts[s];
 
@@ -141,15 +136,13 @@ void pm_targets_close(struct perfmon_session *session, struct pm_session_plan *p
 
 void pm_targets_forget(struct pm_session_plan *plan)
 {
-	uint32_t t, s;
-
-	for (t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++) {
 		struct pm_target *target = &plan->targets[t];
 
 		if (target->pin)
 			pm_instance_forget(target->pin);
 		free(target->pin);
-		for (s = 0; s < plan->part_count; s++)
+		for (uint32_t s = 0; s < plan->part_count; s++)
 			pm_instance_forget(target->parts[s].instance);
 		pm_ring_forget(&target->records->ring);
 	}

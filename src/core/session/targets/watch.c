@@ -13,12 +13,11 @@ static const struct pm_counter *any_counter(const struct pm_session_plan *plan,
 					    const struct pm_target *target)
 {
 	const struct pm_counter *mapped = NULL;
-	uint32_t s, c;
 
-	for (s = plan->part_count; s-- > 0;) {
+	for (uint32_t s = plan->part_count; s-- > 0;) {
 		const struct pm_instance *instance = target->parts[s].instance;
 
-		for (c = instance->count; c-- > 0;) {
+		for (uint32_t c = instance->count; c-- > 0;) {
 			const struct pm_counter *counter = &instance->counters[c];
 
 			if (counter->fd < 0)

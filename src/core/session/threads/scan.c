@@ -163,9 +163,8 @@ static bool is_orphan(const struct scan *scan, const struct scan_process *list,
 static void find_members(struct scan *scan, struct scan_process *list, size_t count)
 {
 	bool lost = false, more = true;
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct scan_process *before =
 			find_process(scan->processes, scan->process_count, list[i].pid);
 
@@ -174,7 +173,7 @@ static void find_members(struct scan *scan, struct scan_process *list, size_t co
 	}
 	while (more) {
 		more = false;
-		for (i = 0; i < count; i++) {
+		for (size_t i = 0; i < count; i++) {
 			const struct scan_process *parent =
 				list[i].member
 					? NULL
@@ -185,11 +184,11 @@ static void find_members(struct scan *scan, struct scan_process *list, size_t co
 		}
 	}
 	/* A member's end makes orphans of children that no scan has seen yet. */
-	for (i = 0; i < scan->process_count; i++)
+	for (size_t i = 0; i < scan->process_count; i++)
 		lost |= scan->processes[i].member &&
 			!same_process(find_process(list, count, scan->processes[i].pid),
 				      &scan->processes[i]);
-	for (i = 0; lost && i < count; i++)
+	for (size_t i = 0; lost && i < count; i++)
 		scan->orphans += is_orphan(scan, list, count, &list[i]);
 }
 
