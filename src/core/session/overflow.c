@@ -297,27 +297,19 @@ PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
 
 /* --- the descriptor ----------------------------------------------------------------- */
 
-/* A format's messages come as they happen from now on, unless the session runs or has a
- * log. */
-static int listen(struct perfmon_session *session)
-{
-	const struct pm_sampling *sampling = session->sampling;
-
-	if (!sampling || !sampling->use || sampling->log ||
-	    session->state == PERFMON_STATE_RUNNING ||
-	    session->state == PERFMON_STATE_MASKED)
-		return 0;
-	return pm_session_replan(session);
-}
-
-/* The session has a helper thread. */
+/* The session has a helper thread. A format's messages come as they happen from now on,
+ * unless the session runs or has a log. */
 static int open_descriptor(struct perfmon_session *session)
 {
-	int fd = pm_queue_open_descriptor(session), err;
+	const struct pm_sampling *sampling = session->sampling;
+	int fd = pm_queue_open_descriptor(session), err = 0;
 
 	if (fd < 0)
 		return fd;
-	err = listen(session);
+	if (sampling && sampling->use && !sampling->log &&
+	    session->state != PERFMON_STATE_RUNNING &&
+	    session->state != PERFMON_STATE_MASKED)
+		err = pm_session_replan(session);
 	if (err) {
 		pm_overflow_close_descriptor(session);
 		return err;

@@ -97,15 +97,10 @@ static int add(struct perfmon_session *session, const char *text, uint32_t id)
 
 	if (err)
 		return err;
-	if (!text)
-		return pm_session_leave(session,
-					pm_diag_set(&session->diag, -EINVAL,
-						    "the text of events is NULL"));
-	err = pm_session_must_stand(session, "the events");
+	err = text ? pm_session_must_stand(session, "the events")
+		   : pm_diag_set(&session->diag, -EINVAL, "the text of events is NULL");
 	err = err ?: pm_program_parse(session, text, &program);
-	if (err)
-		return pm_session_leave(session, err);
-	err = check_added(session, text, program, id);
+	err = err ?: check_added(session, text, program, id);
 	err = err ?: add_program(session, program, id);
 	pm_program_put(program);
 	return pm_session_leave(session, err);
@@ -182,7 +177,9 @@ static int program_one(struct perfmon_session *session, uint32_t index, const ch
 {
 	struct pm_program *program = NULL;
 	struct pm_register *reg, *registers;
-	int err = pm_session_must_stand(session, "the events");
+	int err = text ? pm_session_must_stand(session, "the events")
+		       : pm_diag_set(&session->diag, -EINVAL,
+				     "the text of the event is NULL");
 
 	if (err)
 		return err;
@@ -217,11 +214,5 @@ PM_EXPORT int perfmon_session_program(struct perfmon_session *session, uint32_t 
 {
 	int err = pm_session_enter(session);
 
-	if (err)
-		return err;
-	if (!text)
-		return pm_session_leave(session,
-					pm_diag_set(&session->diag, -EINVAL,
-						    "the text of the event is NULL"));
-	return pm_session_leave(session, program_one(session, index, text));
+	return err ?: pm_session_leave(session, program_one(session, index, text));
 }

@@ -34,26 +34,20 @@ static int check(struct perfmon_session *session, const struct perfmon_sampling 
 	return 0;
 }
 
-static void settings(struct pm_sampling *sampling, const struct perfmon_sampling *asked)
-{
-	struct pm_options options;
-
-	pm_options_read(&options, NULL);
-	sampling->pages = asked->ring_pages ?: options.sample_pages;
-	sampling->depth = asked->call_depth ?: options.call_depth;
-	pm_options_free(&options);
-}
-
 static int set_up(struct perfmon_session *session, const struct perfmon_sampling *asked)
 {
 	struct pm_sampling *sampling = calloc(1, sizeof(*sampling));
+	struct pm_options options;
 	int err;
 
 	if (!sampling)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 	session->sampling = sampling;
 	sampling->fields = asked->fields;
-	settings(sampling, asked);
+	pm_options_read(&options, NULL);
+	sampling->pages = asked->ring_pages ?: options.sample_pages;
+	sampling->depth = asked->call_depth ?: options.call_depth;
+	pm_options_free(&options);
 	err = pm_fields_grant(session, sampling, asked->flags);
 	if (!err && asked->format)
 		err = pm_format_begin(&sampling->use, asked->format, asked->data,

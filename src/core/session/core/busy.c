@@ -81,13 +81,11 @@ struct pm_asked pm_busy_end(void)
 
 struct pm_asked *pm_busy_with(const struct perfmon_session *session)
 {
-	uint16_t i;
-
 	if (!session)
 		return NULL;
 	if (pm_busy.session == session)
 		return &pm_busy.asked;
-	for (i = pm_busy.depth; i-- > 0;) {
+	for (uint16_t i = pm_busy.depth; i-- > 0;) {
 		if (pm_busy.outer[i].session == session)
 			return &pm_busy.outer[i].asked;
 	}
@@ -97,9 +95,8 @@ struct pm_asked *pm_busy_with(const struct perfmon_session *session)
 bool pm_busy_stop_later(struct perfmon_session *session)
 {
 	struct perfmon_session **room = NULL;
-	uint16_t i;
 
-	for (i = 0; i < PM_BUSY_DEPTH; i++) {
+	for (uint16_t i = 0; i < PM_BUSY_DEPTH; i++) {
 		if (pm_busy.stop[i] == session)
 			return false;
 		if (!pm_busy.stop[i])
@@ -115,12 +112,10 @@ bool pm_busy_stop_later(struct perfmon_session *session)
 
 struct perfmon_session *pm_busy_take_stop(void)
 {
-	uint16_t i;
-
 	/* First: a handler that adds one from here on says so again. */
 	pm_busy.stops = false;
 	pm_busy_step();
-	for (i = 0; i < PM_BUSY_DEPTH; i++) {
+	for (uint16_t i = 0; i < PM_BUSY_DEPTH; i++) {
 		struct perfmon_session *session = pm_busy.stop[i];
 
 		if (!session)
@@ -136,9 +131,7 @@ struct perfmon_session *pm_busy_take_stop(void)
 
 bool pm_busy_forget_stop(const struct perfmon_session *session)
 {
-	uint16_t i;
-
-	for (i = 0; i < PM_BUSY_DEPTH; i++) {
+	for (uint16_t i = 0; i < PM_BUSY_DEPTH; i++) {
 		if (pm_busy.stop[i] != session)
 			continue;
 		pm_busy.stop[i] = NULL;

@@ -178,9 +178,8 @@ void pm_session_time_detach(struct perfmon_session *session)
 	uint64_t ns;
 	bool syscall;
 
-	if (!pm_session_time_now(session, &ns, &syscall))
-		session->time.base = ns;
-	else
-		session->time.base = session->time.floor;
+	/* If it is known, it is the new floor. */
+	pm_session_time_now(session, &ns, &syscall);
+	session->time.base = session->time.floor;
 	session->time.source = PM_TIME_NONE;
 }

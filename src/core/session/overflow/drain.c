@@ -274,7 +274,6 @@ static void drain_target(struct perfmon_session *session, struct pm_target *targ
 			 bool all)
 {
 	bool paused;
-	int tries;
 
 	if (!is_pending(target))
 		return;
@@ -284,7 +283,8 @@ static void drain_target(struct perfmon_session *session, struct pm_target *targ
 	paused = (pm_session_is_own(session) || pm_period_needs_pause(session, target)) &&
 		 pause_target(session, target);
 	/* Records that have come since belong to the old periods. */
-	for (tries = 0; pm_ring_pending(&target->records->ring) && tries < TRIES; tries++)
+	for (int tries = 0; pm_ring_pending(&target->records->ring) && tries < TRIES;
+	     tries++)
 		drain_ring(session, target, all);
 	if (target->records->ring.tail == target->records->ring.head)
 		pm_period_finish(session, target);

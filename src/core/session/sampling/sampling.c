@@ -34,9 +34,8 @@ bool pm_sampling_count_in(const struct pm_target *target, const struct pm_regist
 {
 	const struct pm_instance *instance = target->parts[reg->set].instance;
 	struct perfmon_sample_value read = {.size = sizeof(read)};
-	uint64_t i;
 
-	for (i = 0; i < sample->read_count; i++) {
+	for (uint64_t i = 0; i < sample->read_count; i++) {
 		if (perfmon_sample_get_value(sample, i, &read))
 			return false;
 		if (read.id == instance->counters[reg->planned].id) {

@@ -46,6 +46,7 @@ void pm_slice_end(struct perfmon_session *session, struct pm_target *target, uin
 		struct pm_reading now, before;
 		double x, d;
 
+		reg->slices.all++;
 		if (reg->set != s)
 			continue;
 		now = pm_register_on(session->plan, target, reg, part->readings);
@@ -61,8 +62,6 @@ void pm_slice_end(struct perfmon_session *session, struct pm_target *target, uin
 		reg->slices.xd += x * d;
 		reg->slices.dd += d * d;
 	}
-	for (uint32_t i = 0; i < session->count && target->role & PM_ROLE_ALL; i++)
-		session->registers[i].slices.all++;
 	for (uint32_t i = 0; i < set->count; i++)
 		part->before[i] = part->readings[i];
 }
