@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The session's helper thread: what it watches, and what it does. */
-#include <errno.h>
 
 #include "core/session/calls.h"
 #include "core/session/targets/targets.h"

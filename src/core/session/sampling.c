@@ -6,7 +6,6 @@
 
 #include "core/api/export.h"
 #include "core/session/calls.h"
-#include "core/session/overflow/overflow.h"
 #include "core/session/sampling/sampling.h"
 #include "core/settings/options.h"
 

@@ -48,7 +48,6 @@
 #define PM_SESSION_CORE_ARM_STATE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* The states of zeroed memory come first. */
 enum pm_period_state {

@@ -126,7 +126,8 @@ uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
 
 /* --- memory of targets -------------------------------------------------------------- */
 
-static int part_init(struct pm_part *part, uint32_t count)
+/* Returns false without memory. */
+static bool part_init(struct pm_part *part, uint32_t count)
 {
 	part->instance = calloc(1, pm_instance_size(count));
 	part->readings = calloc(count + 1, sizeof(part->readings[0]));
@@ -134,9 +135,7 @@ static int part_init(struct pm_part *part, uint32_t count)
 	part->arms = calloc(count + 1, sizeof(part->arms[0]));
 	part->before = calloc(count + 1, sizeof(part->before[0]));
 	return part->instance && part->readings && part->stamps && part->arms &&
-			       part->before
-		       ? 0
-		       : -ENOMEM;
+	       part->before;
 }
 
 static void target_free(const struct pm_session_plan *plan, struct pm_target *target)
@@ -157,6 +156,7 @@ static void target_free(const struct pm_session_plan *plan, struct pm_target *ta
 int pm_plan_room(struct pm_session_plan *plan, struct pm_target **out)
 {
 	struct pm_target *target;
+	bool failed;
 
 	if (plan->target_count == plan->target_room) {
 		uint32_t room = plan->target_room ? 2 * plan->target_room : 1;
@@ -174,15 +174,12 @@ int pm_plan_room(struct pm_session_plan *plan, struct pm_target **out)
 	if (!target->parts) {
 		target->parts = calloc(plan->part_count, sizeof(target->parts[0]));
 		target->records = calloc(1, sizeof(*target->records));
-		if (!target->parts || !target->records) {
+		failed = !target->parts || !target->records;
+		for (uint32_t s = 0; s < plan->part_count && !failed; s++)
+			failed = !part_init(&target->parts[s], plan->sets[s].count);
+		if (failed) {
 			target_free(plan, target);
 			return -ENOMEM;
-		}
-		for (uint32_t s = 0; s < plan->part_count; s++) {
-			if (part_init(&target->parts[s], plan->sets[s].count)) {
-				target_free(plan, target);
-				return -ENOMEM;
-			}
 		}
 	}
 	*out = target;

@@ -3,7 +3,6 @@
 #ifndef PM_SESSION_OVERFLOW_OVERFLOW_H
 #define PM_SESSION_OVERFLOW_OVERFLOW_H
 
-#include "core/session/core/core.h"
 #include "core/session/core/armed.h"
 
 /* Sets what EVENT of REG has to record at an overflow. */

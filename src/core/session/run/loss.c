@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Targets that go by themselves: threads and processes that end, CPUs that go offline. */
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "core/kernel/files.h"

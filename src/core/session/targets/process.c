@@ -104,26 +104,22 @@ void pm_process_unwatch(struct pm_session_process *process, struct pm_helper *he
 	process->fd = -1;
 }
 
-static void forget_process(struct perfmon_session *session,
-			   struct pm_session_process *process)
-{
-	pm_process_unwatch(process, session->helper);
-	*process = session->attached->processes[--session->attached->process_count];
-}
-
 void pm_processes_prune(struct perfmon_session *session)
 {
+	struct pm_attached *attached = session->attached;
 	uint32_t p = 0;
 
-	while (p < session->attached->process_count) {
-		if (has_target(session->plan, session->attached->processes[p].pid))
+	while (p < attached->process_count) {
+		if (has_target(session->plan, attached->processes[p].pid)) {
 			p++;
-		else
-			forget_process(session, &session->attached->processes[p]);
+			continue;
+		}
+		pm_process_unwatch(&attached->processes[p], session->helper);
+		attached->processes[p] = attached->processes[--attached->process_count];
 	}
-	if (!session->attached->process_count) {
-		free(session->attached->processes);
-		session->attached->processes = NULL;
+	if (!attached->process_count) {
+		free(attached->processes);
+		attached->processes = NULL;
 	}
 }
 

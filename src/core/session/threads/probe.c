@@ -70,20 +70,6 @@ static int open_breakpoint(pid_t tid, int group, bool inherit, bool swaps)
 	return pm_kernel_perf_event_open(&attr, tid, -1, group, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int open_uninherited(pid_t tid)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-
-	return pm_kernel_perf_event_open(&attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
 /* Leads the second marker in the hardware's list. */
 static int open_leader(const struct perf_event_attr *hardware, pid_t tid)
 {
@@ -113,9 +99,20 @@ static int keep(int fd, int *marker)
 
 int pm_threads_keep_apart(struct scan_thread *thread)
 {
-	if (thread->markers[MARKER_UNINHERITED] >= 0)
-		return 0;
-	return keep(open_uninherited(thread->tid), &thread->markers[MARKER_UNINHERITED]);
+	int *marker = &thread->markers[MARKER_UNINHERITED];
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	return *marker >= 0 ? 0
+			    : keep(pm_kernel_perf_event_open(&attr, thread->tid, -1, -1,
+							     PERF_FLAG_FD_CLOEXEC),
+				   marker);
 }
 
 static int mark_first(struct scan *scan, struct scan_thread *thread)
