@@ -151,8 +151,9 @@ static inline void pm_session_wake(struct perfmon_session *session)
 int pm_target_enable(struct perfmon_session *session, struct pm_target *target);
 int pm_target_disable(struct perfmon_session *session, struct pm_target *target);
 
-/* Enables the active set of a TARGET that runs already. */
-int pm_target_enable_set(struct perfmon_session *session, struct pm_target *target);
+/* Enables set S of a TARGET that runs already. */
+int pm_target_enable_set(struct perfmon_session *session, struct pm_target *target,
+			 uint32_t s);
 
 /* Returns whether set or part S of TARGET is on while the session runs. */
 bool pm_target_is_on(const struct perfmon_session *session,

@@ -107,18 +107,13 @@ static int enable_arms(struct perfmon_session *session, struct pm_target *target
 
 /* --- all that is on ------------------------------------------------------------------- */
 
-static int enable_set(struct perfmon_session *session, struct pm_target *target,
-		      uint32_t s)
+int pm_target_enable_set(struct perfmon_session *session, struct pm_target *target,
+			 uint32_t s)
 {
 	target->parts[s].settled = false;
 	if (session->plan->sets[s].samples)
 		return enable_arms(session, target, s);
 	return pm_instance_enable(target->parts[s].instance);
-}
-
-int pm_target_enable_set(struct perfmon_session *session, struct pm_target *target)
-{
-	return enable_set(session, target, target->active);
 }
 
 int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
@@ -135,9 +130,9 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 	if (plan->part_count > plan->set_count)
 		first = pm_instance_enable(target->parts[plan->set_count].instance);
 	if (!(session->flags & PERFMON_SESSION_ROTATE))
-		return first ?: enable_set(session, target, target->active);
+		return first ?: pm_target_enable_set(session, target, target->active);
 	for (uint32_t s = 0; s < plan->set_count; s++) {
-		int err = enable_set(session, target, s);
+		int err = pm_target_enable_set(session, target, s);
 
 		first = first ?: err;
 	}

@@ -252,7 +252,7 @@ static void resume_target(struct perfmon_session *session, struct pm_target *tar
 		if (!pm_target_is_on(session, target, s))
 			continue;
 		if (s == target->active && s != target->records->paused_set) {
-			pm_target_enable_set(session, target);
+			pm_target_enable_set(session, target, s);
 			continue;
 		}
 		for (uint32_t c = 0; c < plan->sets[s].count; c++)

@@ -77,8 +77,6 @@ static inline bool pm_is_sampled(const struct pm_register *reg)
 	return reg->overflow.on && reg->overflow.how.flags & PERFMON_OVERFLOW_SAMPLE;
 }
 
-/* --- log.c -------------------------------------------------------------------------- */
-
 /* Opens the log, at PATH or in FD, and adds what the session has open. */
 int pm_sampling_log_begin(struct perfmon_session *session, const char *path, int fd);
 

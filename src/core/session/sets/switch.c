@@ -72,7 +72,7 @@ int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 	session->sets[next].runs++;
 	/* Where all is off, the clock of the whole is so, too: what goes on has the set. */
 	if (!is_off)
-		err = pm_target_enable_set(session, target);
+		err = pm_target_enable_set(session, target, next);
 	if (!reads_first)
 		end_slice(session, target, last);
 	return err;
