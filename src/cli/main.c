@@ -52,9 +52,8 @@ static int run(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (!strcmp(argv[0], commands[i].name))
 			return commands[i].run(argc, argv);
-	cli_complain(NULL, "'%s' is not %s; see perfmon --help", argv[0],
-		     *argv[0] == '-' ? "an option" : "a command");
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, NULL, "'%s' is not %s; see perfmon --help", argv[0],
+			*argv[0] == '-' ? "an option" : "a command");
 }
 
 /* Runs `perfmon NAME --help`. */

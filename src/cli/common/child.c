@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/common/complain.h"
 #include "core/kernel/kernel.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -198,6 +200,12 @@ enum cli_wake cli_child_wait(struct cli_child *child, uint64_t deadline_ns)
 		if (info.si_code <= 0)
 			kill(child->pid, number);
 	}
+}
+
+int cli_child_cannot_run(const char *command, const char *name, int err)
+{
+	return cli_fail(err == -ENOENT ? 127 : 126, command, "cannot run '%s': %s", name,
+			strerror(-err));
 }
 
 int cli_child_exit_status(int status)

@@ -50,6 +50,10 @@ enum cli_wake { CLI_WAKE_END, CLI_WAKE_SIGNAL, CLI_WAKE_TIME };
  */
 enum cli_wake cli_child_wait(struct cli_child *child, uint64_t deadline_ns);
 
+/* Says that COMMAND cannot run NAME, for the negative errno ERR. Returns the status that a shell would
+ * have. */
+int cli_child_cannot_run(const char *command, const char *name, int err);
+
 /* Returns the status that a shell would have: 0 to 255, 128 + n for signal n. */
 int cli_child_exit_status(int status);
 

@@ -33,13 +33,17 @@ void cli_complain(const char *command, const char *format, ...)
 	free(text);
 }
 
+int cli_no_memory(const char *command)
+{
+	return cli_fail(CLI_FAILED, command, "%s", strerror(ENOMEM));
+}
+
 int cli_finish(const char *command, int status)
 {
 	if (cli_pager_end())
 		return status;
-	if (fflush(stdout) || ferror(stdout)) {
-		cli_complain(command, "standard output: %s", strerror(errno));
-		return status ? status : CLI_FAILED;
-	}
+	if (fflush(stdout) || ferror(stdout))
+		return cli_fail(status ? status : CLI_FAILED, command,
+				"standard output: %s", strerror(errno));
 	return status;
 }

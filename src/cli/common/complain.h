@@ -13,6 +13,12 @@
 __attribute__((format(printf, 2, 3))) void cli_complain(const char *command,
 							const char *format, ...);
 
+/* Prints such a message. Returns STATUS. */
+#define cli_fail(status, ...) (cli_complain(__VA_ARGS__), (status))
+
+/* Prints that there is no memory. Returns CLI_FAILED. */
+int cli_no_memory(const char *command);
+
 /* A sink of reports. FILE is a FILE of stdio. */
 int cli_print(void *file, const char *text, size_t size);
 

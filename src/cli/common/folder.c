@@ -23,7 +23,7 @@ char *cli_folder_make(const char *command, const char *what)
 	}
 	if (asprintf(&folder, "%s%s%s/perfmon-%s-XXXXXX", here, *here ? "/" : "", dir,
 		     command) < 0) {
-		cli_complain(command, "%s", strerror(ENOMEM));
+		cli_no_memory(command);
 		return NULL;
 	}
 	if (mkdtemp(folder))

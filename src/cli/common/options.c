@@ -48,8 +48,8 @@ static int choose(const char *command, const struct cli_option *option, const ch
 			return 0;
 		}
 	}
-	cli_complain(command, "'%s' is not one of %s", text, option->choices);
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, command, "'%s' is not one of %s", text,
+			option->choices);
 }
 
 static int take(const char *command, const struct cli_option *option, const char *text)
@@ -120,8 +120,7 @@ int cli_take_metrics(const char *command, const struct cli_option *option,
 	*metrics = NULL;
 	if (!pm_metrics_parse(text, metrics, &diag))
 		return 0;
-	cli_complain(command, "%s", diag.text);
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, command, "%s", diag.text);
 }
 
 int cli_take_level(const char *command, const struct cli_option *option, const char *text)
@@ -129,7 +128,7 @@ int cli_take_level(const char *command, const struct cli_option *option, const c
 	*(const char **)option->to = text;
 	if (pm_level_find(pm_slice_of(text)) >= 0)
 		return 0;
-	cli_complain(command, "'%s' is not a level of the machine: expects one of %s",
-		     text, PM_LEVEL_NAMES);
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, command,
+			"'%s' is not a level of the machine: expects one of %s", text,
+			PM_LEVEL_NAMES);
 }

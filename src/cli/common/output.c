@@ -110,7 +110,7 @@ static char *path_of(const char *command, const char *path, const char *suffix)
 			  suffix) < 0)
 		whole = NULL;
 	if (!whole)
-		cli_complain(command, "%s", strerror(ENOMEM));
+		cli_no_memory(command);
 	return whole;
 }
 

@@ -31,8 +31,7 @@ static int add(struct cli_sources *sources, const char *name, pid_t pid)
 	sources->count++;
 	return 0;
 no_memory:
-	cli_complain(sources->command, "%s", strerror(ENOMEM));
-	return CLI_FAILED;
+	return cli_no_memory(sources->command);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -79,10 +78,9 @@ static int add_directory(struct cli_sources *sources, const char *directory)
 	struct dirent **entries;
 	int count = scandir(directory, &entries, NULL, by_name), status = 0;
 
-	if (count < 0) {
-		cli_complain(sources->command, "'%s': %s", directory, strerror(errno));
-		return CLI_FAILED;
-	}
+	if (count < 0)
+		return cli_fail(CLI_FAILED, sources->command, "'%s': %s", directory,
+				strerror(errno));
 	for (int i = 0; i < count; i++) {
 		char *path = NULL;
 
@@ -90,9 +88,8 @@ static int add_directory(struct cli_sources *sources, const char *directory)
 		    asprintf(&path, "%s%s%s", directory,
 			     directory[strlen(directory) - 1] == '/' ? "" : "/",
 			     entries[i]->d_name) < 0) {
-			cli_complain(sources->command, "%s", strerror(ENOMEM));
 			path = NULL;
-			status = CLI_FAILED;
+			status = cli_no_memory(sources->command);
 		}
 		if (!status && looks_like_profile(path))
 			status = add(sources, path, 0);
@@ -100,11 +97,9 @@ static int add_directory(struct cli_sources *sources, const char *directory)
 		free(entries[i]);
 	}
 	free(entries);
-	if (!status && sources->count == before) {
-		cli_complain(sources->command, "'%s': no profile in this directory",
-			     directory);
-		status = CLI_FAILED;
-	}
+	if (!status && sources->count == before)
+		status = cli_fail(CLI_FAILED, sources->command,
+				  "'%s': no profile in this directory", directory);
 	return status;
 }
 
@@ -124,10 +119,9 @@ int cli_sources_add_pid(struct cli_sources *sources, const char *text)
 
 	errno = 0;
 	pid = strtol(text, &end, 10);
-	if (errno || end == text || *end || pid <= 0 || pid > INT32_MAX) {
-		cli_complain(sources->command, "'%s' is not a process ID", text);
-		return CLI_USAGE;
-	}
+	if (errno || end == text || *end || pid <= 0 || pid > INT32_MAX)
+		return cli_fail(CLI_USAGE, sources->command, "'%s' is not a process ID",
+				text);
 	return add(sources, text, (pid_t)pid);
 }
 

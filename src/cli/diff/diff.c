@@ -61,20 +61,18 @@ static int fraction_read(const struct cli_option *option, const char *text, doub
 		number /= 100;
 		end++;
 	}
-	if (end != text && !*end && number >= 0 && number < least) {
-		cli_complain("diff",
-			     "--%s '%s': expects at least %g%%: by the splits that are "
-			     "looked at, less is never decided",
-			     option->name, text, 100 * least);
-		return DIFF_EXIT_TROUBLE;
-	}
-	if (end == text || *end || !(number >= least) || !(number < 1)) {
-		cli_complain("diff",
-			     "--%s '%s': expects a percentage or a fraction, such as 5%% "
-			     "or 0.05",
-			     option->name, text);
-		return DIFF_EXIT_TROUBLE;
-	}
+	if (end != text && !*end && number >= 0 && number < least)
+		return cli_fail(
+			DIFF_EXIT_TROUBLE, "diff",
+			"--%s '%s': expects at least %g%%: by the splits that are "
+			"looked at, less is never decided",
+			option->name, text, 100 * least);
+	if (end == text || *end || !(number >= least) || !(number < 1))
+		return cli_fail(
+			DIFF_EXIT_TROUBLE, "diff",
+			"--%s '%s': expects a percentage or a fraction, such as 5%% "
+			"or 0.05",
+			option->name, text);
 	*(double *)option->to = number;
 	return 0;
 }
@@ -156,22 +154,20 @@ static int load(struct diff_data *data, bool inclusive, char **files, int count)
 		if (!strcmp(files[i], "--") && !middle) {
 			middle = i;
 		} else if (files[i][0] == '-' && files[i][1]) {
-			cli_complain("diff",
-				     "option '%s' after a file: put options first; write "
-				     "'./%s' for a file of this name",
-				     files[i], files[i]);
-			return DIFF_EXIT_TROUBLE;
+			return cli_fail(
+				DIFF_EXIT_TROUBLE, "diff",
+				"option '%s' after a file: put options first; write "
+				"'./%s' for a file of this name",
+				files[i], files[i]);
 		}
 	}
-	if (middle ? middle + 1 == count : count != 2) {
-		cli_complain(
-			"diff", "%s; see perfmon diff --help",
+	if (middle ? middle + 1 == count : count != 2)
+		return cli_fail(
+			DIFF_EXIT_TROUBLE, "diff", "%s; see perfmon diff --help",
 			middle ? "no file after '--'"
 			: count < 2
 				? "expects two profiles, A and B"
 				: "separate the files of A from those of B with '--'");
-		return DIFF_EXIT_TROUBLE;
-	}
 	for (int i = 0; i < count; i++) {
 		uint32_t side = middle ? i > middle : (uint32_t)i;
 
@@ -180,10 +176,8 @@ static int load(struct diff_data *data, bool inclusive, char **files, int count)
 		if (load_path(data, side, files[i], inclusive))
 			return DIFF_EXIT_TROUBLE;
 	}
-	if (diff_load_end(data, &diag)) {
-		cli_complain("diff", "%s", diag.text);
-		return DIFF_EXIT_TROUBLE;
-	}
+	if (diff_load_end(data, &diag))
+		return cli_fail(DIFF_EXIT_TROUBLE, "diff", "%s", diag.text);
 	return 0;
 }
 
@@ -248,8 +242,7 @@ int cli_diff(int argc, char **argv)
 	if (status >= 0)
 		goto out;
 	if (!how.metrics && pm_metrics_parse(NULL, &how.metrics, NULL)) {
-		cli_complain("diff", "no memory");
-		status = DIFF_EXIT_TROUBLE;
+		status = cli_fail(DIFF_EXIT_TROUBLE, "diff", "no memory");
 		goto out;
 	}
 	data.metrics = how.metrics;
@@ -257,14 +250,13 @@ int cli_diff(int argc, char **argv)
 	if (how.min_effect < 0)
 		how.min_effect = data.exact ? EFFECT_EXACT : EFFECT;
 	bad = status ? NULL : diff_only_check(&data, how.only);
-	if (bad) {
-		cli_complain("diff",
-			     *bad ? "--only: neither A nor B has '%s'"
-				  : "--only '%s': expects names separated by commas, "
-				    "such as time, visits or an event",
-			     bad);
-		status = DIFF_EXIT_TROUBLE;
-	}
+	if (bad)
+		status =
+			cli_fail(DIFF_EXIT_TROUBLE, "diff",
+				 *bad ? "--only: neither A nor B has '%s'"
+				      : "--only '%s': expects names separated by commas, "
+					"such as time, visits or an event",
+				 bad);
 	if (!status) {
 		status = show(&data, &how);
 		/* CI acts on the status, so a full disk must not have the status of a

@@ -67,13 +67,12 @@ int cli_exact_parse(const char *subcommand, const char *text,
 		struct pm_slice name = pm_slice_trim(pm_slice_cut(rest, ',', &rest));
 		int event = find(name);
 
-		if (event < 0) {
-			cli_complain(subcommand,
-				     "'%s' is not an event that --exact counts: expects "
-				     "one of %s",
-				     pm_slice_quote(name).text, all_names + 2);
-			return CLI_USAGE;
-		}
+		if (event < 0)
+			return cli_fail(
+				CLI_USAGE, subcommand,
+				"'%s' is not an event that --exact counts: expects "
+				"one of %s",
+				pm_slice_quote(name).text, all_names + 2);
 		add(events, (enum pm_exact_event)event);
 	}
 	return 0;

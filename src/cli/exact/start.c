@@ -78,12 +78,6 @@ static int check_command(const char *subcommand, const char *name, const char *p
 
 /* --- environment --------------------------------------------------------------------- */
 
-static int out_of_memory(const char *subcommand)
-{
-	cli_complain(subcommand, "%s", strerror(ENOMEM));
-	return CLI_FAILED;
-}
-
 /* Returns a word's size on the stack of a program. */
 static size_t on_stack(const char *word)
 {
@@ -250,26 +244,19 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 	/* As below `perfmon run --exact mpirun`: all programs are counted already. */
 	if (pm_exact() && !files->totals) {
 		*line = copy_line(command);
-		return *line ? 0 : out_of_memory(subcommand);
+		return *line ? 0 : cli_no_memory(subcommand);
 	}
-	if (pm_is_translated()) {
-		cli_complain(subcommand, "--exact cannot start Valgrind below Valgrind");
-		return CLI_FAILED;
-	}
-	if (err) {
-		cli_complain(subcommand, "cannot run '%s': %s", command[0],
-			     strerror(-err));
-		return err == -ENOENT ? 127 : 126;
-	}
-	if (!*CPU) {
-		cli_complain(subcommand, "--exact counts on x86-64 and arm64 alone");
-		return CLI_FAILED;
-	}
-	if (exact_find_program("valgrind", valgrind)) {
-		cli_complain(subcommand,
-			     "--exact needs Valgrind: install the package valgrind");
-		return CLI_FAILED;
-	}
+	if (pm_is_translated())
+		return cli_fail(CLI_FAILED, subcommand,
+				"--exact cannot start Valgrind below Valgrind");
+	if (err)
+		return cli_child_cannot_run(subcommand, command[0], err);
+	if (!*CPU)
+		return cli_fail(CLI_FAILED, subcommand,
+				"--exact counts on x86-64 and arm64 alone");
+	if (exact_find_program("valgrind", valgrind))
+		return cli_fail(CLI_FAILED, subcommand,
+				"--exact needs Valgrind: install the package valgrind");
 	if (!exact_find_tool(tool)) {
 		if (getenv("PERFMON_EXACT_DIR") && *getenv("PERFMON_EXACT_DIR"))
 			cli_complain(subcommand,
@@ -287,7 +274,7 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 	if (status)
 		return status;
 	if (set_environment(tool, command, path))
-		return out_of_memory(subcommand);
+		return cli_no_memory(subcommand);
 	*line = make_line(events, files, command);
-	return *line ? 0 : out_of_memory(subcommand);
+	return *line ? 0 : cli_no_memory(subcommand);
 }

@@ -458,18 +458,14 @@ int cli_info(int argc, char **argv)
 
 	if (err >= 0)
 		return err;
-	if (optind < argc) {
-		cli_complain("info", "'%s': perfmon info takes no argument",
-			     argv[optind]);
-		return CLI_USAGE;
-	}
+	if (optind < argc)
+		return cli_fail(CLI_USAGE, "info", "'%s': perfmon info takes no argument",
+				argv[optind]);
 	err = perfmon_info_get(&info);
 	if (!err && json)
 		err = cli_info_json(&info);
-	if (err) {
-		cli_complain("info", "%s", strerror(-err));
-		return CLI_FAILED;
-	}
+	if (err)
+		return cli_fail(CLI_FAILED, "info", "%s", strerror(-err));
 	if (json)
 		return cli_finish("info", 0);
 	cli_pager_begin();

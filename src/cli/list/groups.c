@@ -82,10 +82,8 @@ static int put_groups(struct pm_out *out, bool exact)
 	struct pm_diag diag = {0};
 	bool people = cli_is_terminal();
 
-	if (pm_named_find(&request, &groups, &diag)) {
-		cli_complain("list", "%s", diag.text);
-		return CLI_FAILED;
-	}
+	if (pm_named_find(&request, &groups, &diag))
+		return cli_fail(CLI_FAILED, "list", "%s", diag.text);
 	if (people) {
 		pm_out_plain(out, groups->family, 0);
 		pm_out_text(out,

@@ -140,10 +140,9 @@ int cli_list(int argc, char **argv)
 
 	if (err >= 0)
 		return err;
-	if (argc - optind > 1) {
-		cli_complain("list", "'%s': one pattern at a time", argv[optind + 1]);
-		return CLI_USAGE;
-	}
+	if (argc - optind > 1)
+		return cli_fail(CLI_USAGE, "list", "'%s': one pattern at a time",
+				argv[optind + 1]);
 	pattern = optind < argc ? argv[optind] : NULL;
 	if (pattern && !strcmp(pattern, "groups"))
 		return cli_list_groups();

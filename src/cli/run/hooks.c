@@ -94,8 +94,7 @@ static int set(const char *name, const char *text)
 {
 	if (text && !setenv(name, text, 1))
 		return 0;
-	cli_complain("run", "%s: %s", name, strerror(ENOMEM));
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, "run", "%s: %s", name, strerror(ENOMEM));
 }
 
 static int preload(const char *file, const char *path)
@@ -128,11 +127,11 @@ static int load_tool(const char *file, const char *path)
 
 		if (!before || !*before || is_preloaded(before, file))
 			continue;
-		cli_complain("run",
-			     "%s is set to '%s', and Kokkos takes one tool: unset it for "
-			     "--hooks=kokkos",
-			     variables[i], before);
-		return CLI_FAILED;
+		return cli_fail(
+			CLI_FAILED, "run",
+			"%s is set to '%s', and Kokkos takes one tool: unset it for "
+			"--hooks=kokkos",
+			variables[i], before);
 	}
 	for (size_t i = 0; i < 2 && !status; i++)
 		status = set(variables[i], path);
@@ -143,20 +142,17 @@ static int load(size_t hook)
 {
 	char path[PATH_MAX];
 
-	if (!find(hooks[hook].file, path)) {
-		cli_complain("run",
-			     "%s is not installed: build perfmon with shared libraries",
-			     hooks[hook].file);
-		return CLI_FAILED;
-	}
-	if (strpbrk(path, ":; \t\n")) {
-		cli_complain(
-			"run",
+	if (!find(hooks[hook].file, path))
+		return cli_fail(
+			CLI_FAILED, "run",
+			"%s is not installed: build perfmon with shared libraries",
+			hooks[hook].file);
+	if (strpbrk(path, ":; \t\n"))
+		return cli_fail(
+			CLI_FAILED, "run",
 			"cannot load '%s' into programs: install perfmon into a folder "
 			"whose path has no colon, semicolon or blank",
 			path);
-		return CLI_FAILED;
-	}
 	return hooks[hook].load(hooks[hook].file, path);
 }
 
@@ -172,11 +168,10 @@ int hooks_load(const char *list)
 
 		for (i = 0; i < HOOK_COUNT && !pm_slice_is(name, hooks[i].name); i++)
 			;
-		if (i == HOOK_COUNT) {
-			cli_complain("run", "'%s' is not a hook: expects one of %s",
-				     pm_slice_quote(name).text, names + 2);
-			return CLI_USAGE;
-		}
+		if (i == HOOK_COUNT)
+			return cli_fail(CLI_USAGE, "run",
+					"'%s' is not a hook: expects one of %s",
+					pm_slice_quote(name).text, names + 2);
 		chosen[i] = true;
 	}
 	for (size_t i = 0; i < HOOK_COUNT && !status; i++)

@@ -43,8 +43,7 @@ struct passes {
 
 static int failed(int err)
 {
-	cli_complain("run", "%s", strerror(err < 0 ? -err : err));
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, "run", "%s", strerror(err < 0 ? -err : err));
 }
 
 /* --- the folder ----------------------------------------------------------------------- */
@@ -188,8 +187,7 @@ static int pass_run(struct passes *p, size_t pass, int *status, int *exit)
 		return -1;
 	}
 	if (err) {
-		cli_complain("run", "cannot run '%s': %s", p->command[0], strerror(-err));
-		*exit = err == -ENOENT ? 127 : 126;
+		*exit = cli_child_cannot_run("run", p->command[0], err);
 		return -1;
 	}
 	if (!*status)
@@ -208,12 +206,10 @@ static int first_read(struct passes *p, const char *folder)
 	int status = cli_sources_add_path(&sources, folder);
 
 	if (!status && sources.count == 1 &&
-	    cli_source_read(&sources.at[0], &p->one, &diag)) {
-		cli_complain("run", "%s", diag.text);
-		status = CLI_FAILED;
-	} else if (!status && sources.count > 1) {
+	    cli_source_read(&sources.at[0], &p->one, &diag))
+		status = cli_fail(CLI_FAILED, "run", "%s", diag.text);
+	else if (!status && sources.count > 1)
 		status = cli_join_read("run", folder, &p->several);
-	}
 	cli_sources_free(&sources);
 	return status;
 }
@@ -241,10 +237,8 @@ static int pass_join(struct passes *p, const char *folder, size_t pass)
 	if (status)
 		return status;
 	snprintf(name, sizeof(name), "pass %zu", pass + 1);
-	if (pm_join_add(timed_of(p), merge, &run, &diag)) {
-		cli_complain("run", "%s", diag.text);
-		status = CLI_FAILED;
-	}
+	if (pm_join_add(timed_of(p), merge, &run, &diag))
+		status = cli_fail(CLI_FAILED, "run", "%s", diag.text);
 	pm_merge_free(merge);
 	return status;
 }
@@ -256,13 +250,12 @@ static int pass_read(struct passes *p, size_t pass)
 	folder_of(p, pass, folder);
 	if (!is_empty(folder))
 		return pass ? pass_join(p, folder, pass) : first_read(p, folder);
-	cli_complain(
-		"run",
+	return cli_fail(
+		CLI_FAILED, "run",
 		"--passes: no profile was written to '%s': '%s' entered no region, or "
 		"does not use the library, or ran on a host without this folder (-P "
 		"FILE puts it beside FILE)",
 		folder, p->command[0]);
-	return CLI_FAILED;
 }
 
 /* --- the report ----------------------------------------------------------------------- */
@@ -337,22 +330,19 @@ static int report_write(struct passes *p)
 
 static int check(const struct passes *p)
 {
-	if (p->profile && strchr(p->profile, '%')) {
-		cli_complain(
-			"run",
+	if (p->profile && strchr(p->profile, '%'))
+		return cli_fail(
+			CLI_USAGE, "run",
 			"--passes: -P '%s': the joined profile is one file: expects a "
 			"path without %%",
 			p->profile);
-		return CLI_USAGE;
-	}
-	if (p->options.rank >= 0 && p->options.ranks > 1) {
-		cli_complain("run",
-			     "--passes: a launcher has started this as one of %d ranks, "
-			     "which cannot be run again alone: put it behind perfmon: "
-			     "perfmon run --passes -e EVENTS -- mpirun ...",
-			     p->options.ranks);
-		return CLI_USAGE;
-	}
+	if (p->options.rank >= 0 && p->options.ranks > 1)
+		return cli_fail(
+			CLI_USAGE, "run",
+			"--passes: a launcher has started this as one of %d ranks, "
+			"which cannot be run again alone: put it behind perfmon: "
+			"perfmon run --passes -e EVENTS -- mpirun ...",
+			p->options.ranks);
 	return 0;
 }
 

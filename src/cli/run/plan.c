@@ -33,12 +33,6 @@ struct planning {
 	char *reference_text; /* as in -e; NULL: none */
 };
 
-static int no_memory(void)
-{
-	cli_complain("run", "%s", strerror(ENOMEM));
-	return CLI_FAILED;
-}
-
 /* Returns A,B in new memory; either may be NULL, and then the other alone. NULL without memory. */
 static char *text_join(const char *a, const char *b)
 {
@@ -374,14 +368,11 @@ int run_plan_make(struct run_plan *plan, const char *text)
 	int err;
 
 	*plan = (struct run_plan){0};
-	if (!text || !*text || !strcasecmp(text, "auto") || !strcasecmp(text, "none")) {
-		cli_complain("run", "--passes: expects the events to count: -e EVENTS");
-		return CLI_USAGE;
-	}
-	if (pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, &diag)) {
-		cli_complain("run", "%s", diag.text);
-		return CLI_USAGE;
-	}
+	if (!text || !*text || !strcasecmp(text, "auto") || !strcasecmp(text, "none"))
+		return cli_fail(CLI_USAGE, "run",
+				"--passes: expects the events to count: -e EVENTS");
+	if (pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, &diag))
+		return cli_fail(CLI_USAGE, "run", "%s", diag.text);
 	if (list->set_count > 1) {
 		cli_complain(
 			"run",
@@ -400,7 +391,7 @@ int run_plan_make(struct run_plan *plan, const char *text)
 	if (!err)
 		return 0;
 	run_plan_free(plan);
-	return no_memory();
+	return cli_no_memory("run");
 }
 
 void run_plan_free(struct run_plan *plan)

@@ -88,10 +88,8 @@ static int events_check(const char *text)
 
 	if (!strcasecmp(text, "auto") || !strcasecmp(text, "none"))
 		return 0;
-	if (pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, &diag)) {
-		cli_complain("run", "%s", diag.text);
-		return CLI_USAGE;
-	}
+	if (pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, &diag))
+		return cli_fail(CLI_USAGE, "run", "%s", diag.text);
 	pm_events_free(list);
 	return 0;
 }
@@ -103,8 +101,7 @@ static int set(const char *command, const struct cli_option *option, const char 
 
 	if (!setenv(name, text, 1))
 		return 0;
-	cli_complain(command, "%s: %s", name, strerror(errno));
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, command, "%s: %s", name, strerror(errno));
 }
 
 /* Adds a note of the run to those of the environment, which children have, too. */
@@ -120,17 +117,14 @@ static int note_add(const char *command, const struct cli_option *option,
 
 	(void)option;
 	if (!pm_run_note_next(&rest, &item, &key, &value) || rest.at ||
-	    !pm_run_note_is_good(key, value)) {
-		cli_complain(command,
-			     "--note: '%s' is no note: " PM_RUN_NOTE_RULE ", and no ';'",
-			     pm_slice_quote(pm_slice_of(text)).text);
-		return CLI_USAGE;
-	}
+	    !pm_run_note_is_good(key, value))
+		return cli_fail(CLI_USAGE, command,
+				"--note: '%s' is no note: " PM_RUN_NOTE_RULE
+				", and no ';'",
+				pm_slice_quote(pm_slice_of(text)).text);
 	if (asprintf(&all, "%s%s%s", before ?: "", before && *before ? ";" : "", text) <
-	    0) {
-		cli_complain(command, "%s", strerror(ENOMEM));
-		return CLI_FAILED;
-	}
+	    0)
+		return cli_no_memory(command);
 	status = set(command, &to, all);
 	free(all);
 	return status;
@@ -151,10 +145,8 @@ static int events_exact(const char *text, struct cli_exact_events *events)
 	if (status || !text || !*text || !strcasecmp(text, "auto"))
 		return status;
 	list = cli_exact_list(events, "exact::");
-	if (!list) {
-		cli_complain("run", "%s", strerror(ENOMEM));
-		return CLI_FAILED;
-	}
+	if (!list)
+		return cli_no_memory("run");
 	status = set("run", &option, list);
 	free(list);
 	return status;
@@ -180,10 +172,8 @@ static int named_set(const struct cli_named_wish *wish, struct cli_named *named)
 	if (status || !named->formulas)
 		return status;
 	if (asprintf(&all, "%s%s%s", before ?: "", before && *before ? "; " : "",
-		     named->formulas) < 0) {
-		cli_complain("run", "%s", strerror(ENOMEM));
-		return CLI_FAILED;
-	}
+		     named->formulas) < 0)
+		return cli_no_memory("run");
 	status = set("run", &to_metrics, all);
 	free(all);
 	return status;
@@ -208,9 +198,8 @@ static int environment_check(void)
 		/* Skip the text about the library's default. */
 		for (const char *next = rest; next; next = strstr(next + 1, ": "))
 			rest = next;
-		cli_complain("run", "%.*s", rest ? (int)(rest - note) : (int)strlen(note),
-			     note);
-		status = CLI_USAGE;
+		status = cli_fail(CLI_USAGE, "run", "%.*s",
+				  rest ? (int)(rest - note) : (int)strlen(note), note);
 	}
 	pm_options_free(&options);
 	return status;
@@ -301,12 +290,10 @@ static int start_exact(struct run *run)
 	bool wanted = cli_functions_wanted(&run->functions);
 	int status;
 
-	if (wanted && cli_exact_is_running()) {
-		cli_complain("run",
-			     "--function: this command is counted already, by a "
-			     "perfmon run --exact around it: give the option there");
-		return CLI_FAILED;
-	}
+	if (wanted && cli_exact_is_running())
+		return cli_fail(CLI_FAILED, "run",
+				"--function: this command is counted already, by a "
+				"perfmon run --exact around it: give the option there");
 	if ((wanted || run->profile) && !cli_exact_is_running()) {
 		status = cli_functions_begin(&run->functions);
 		if (status)
@@ -332,8 +319,8 @@ static int execute(struct run *run)
 		execvp(line[0], line);
 		err = errno;
 	}
-	cli_complain("run", "cannot run '%s': %s", line[0], strerror(err));
-	return err == ENOENT ? 127 : 126;
+	return cli_fail(err == ENOENT ? 127 : 126, "run", "cannot run '%s': %s", line[0],
+			strerror(err));
 }
 
 /* Runs the command, when everything else is known. Returns the exit status. */
@@ -357,9 +344,9 @@ static int check_functions(const struct run *run)
 {
 	if (run->exact || !cli_functions_wanted(&run->functions))
 		return 0;
-	cli_complain("run", "--function and --functions need --exact: functions are "
-			    "counted by translation");
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, "run",
+			"--function and --functions need --exact: functions are "
+			"counted by translation");
 }
 
 int cli_run(int argc, char **argv)
@@ -408,14 +395,12 @@ int cli_run(int argc, char **argv)
 	status = cli_options_read(&command, argc, argv);
 	if (status >= 0)
 		return status;
-	if (optind == argc) {
-		cli_complain("run", "no command is given; see perfmon run --help");
-		return CLI_USAGE;
-	}
-	if (run.exact && passes) {
-		cli_complain("run", "--passes: --exact counts all its events in one run");
-		return CLI_USAGE;
-	}
+	if (optind == argc)
+		return cli_fail(CLI_USAGE, "run",
+				"no command is given; see perfmon run --help");
+	if (run.exact && passes)
+		return cli_fail(CLI_USAGE, "run",
+				"--passes: --exact counts all its events in one run");
 	wish.events = events ?: getenv("PERFMON_EVENTS");
 	wish.groups = wish.groups ?: getenv("PERFMON_GROUP");
 	wish.most = passes ? 0 : PERFMON_PROFILE_COUNTERS_MAX;

@@ -18,12 +18,6 @@
 
 /* --- begin and end ------------------------------------------------------------------ */
 
-static int out_of_memory(void)
-{
-	cli_complain("stat", "%s", strerror(ENOMEM));
-	return CLI_FAILED;
-}
-
 /*
  * Makes a file with a name, so that a process that changes its root or its user can open
  * it, unlike a descriptor of ours. It is in a folder of its own: a process that outlives
@@ -36,15 +30,14 @@ static int make_file(struct stat_exact *exact)
 		return CLI_FAILED;
 	if (asprintf(&exact->path, "%s/totals", exact->folder) < 0) {
 		exact->path = NULL;
-		return out_of_memory();
+		return cli_no_memory("stat");
 	}
 	exact->fd =
 		open(exact->path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (exact->fd >= 0)
 		return 0;
-	cli_complain("stat", "cannot create '%s' for the totals: %s", exact->path,
-		     strerror(errno));
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, "stat", "cannot create '%s' for the totals: %s",
+			exact->path, strerror(errno));
 }
 
 int stat_exact_init(struct stat_exact *exact, struct stat_counting *counting,
@@ -63,7 +56,7 @@ int stat_exact_init(struct stat_exact *exact, struct stat_counting *counting,
 	events->user_only = true;
 	events->events = calloc(exact->events.count, sizeof(events->events[0]));
 	if (!events->events)
-		return out_of_memory();
+		return cli_no_memory("stat");
 	events->count = exact->events.count;
 	for (uint32_t i = 0; i < events->count; i++) {
 		exact->event[i].scale = 1;

@@ -87,9 +87,8 @@ static int take_number(const char *command, const struct cli_option *option,
 
 	if (parse_number(&at, number->most, "", &number->value))
 		return 0;
-	cli_complain(command, "--%s '%s': expects a number from 1 to %lu", option->name,
-		     text, number->most);
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, command, "--%s '%s': expects a number from 1 to %lu",
+			option->name, text, number->most);
 }
 
 static int take_events(const char *command, const struct cli_option *option,
@@ -99,10 +98,8 @@ static int take_events(const char *command, const struct cli_option *option,
 	size_t had = options->events ? strlen(options->events) + 1 : 0;
 	char *events = realloc(options->events, had + strlen(text) + 1);
 
-	if (!events) {
-		cli_complain(command, "%s", strerror(ENOMEM));
-		return CLI_FAILED;
-	}
+	if (!events)
+		return cli_no_memory(command);
 	if (had)
 		events[had - 1] = ',';
 	strcpy(events + had, text);
@@ -120,17 +117,13 @@ static int take_targets(const char *command, const struct cli_option *option,
 	unsigned long tid;
 
 	for (;;) {
-		if (!parse_number(&at, INT_MAX, ",", &tid)) {
-			cli_complain(
-				command,
+		if (!parse_number(&at, INT_MAX, ",", &tid))
+			return cli_fail(
+				CLI_USAGE, command,
 				"--%s '%s': expects a comma-separated list of %s IDs",
 				option->name, text, threads ? "thread" : "process");
-			return CLI_USAGE;
-		}
-		if (!PM_GROW(options->targets, options->target_count)) {
-			cli_complain(command, "%s", strerror(ENOMEM));
-			return CLI_FAILED;
-		}
+		if (!PM_GROW(options->targets, options->target_count))
+			return cli_no_memory(command);
 		options->targets[options->target_count++] = (struct perfmon_target){
 			.kind = PERFMON_TARGET_KIND_THREAD, .id = (int32_t)tid};
 		if (!*at++)
@@ -159,13 +152,12 @@ static int check_options(const struct stat_options *options)
 {
 	const char *why = NULL;
 
-	if (options->exact && not_exact(options)) {
-		cli_complain("stat",
-			     "--exact counts a whole command with all that it creates: "
-			     "remove %s",
-			     not_exact(options));
-		return CLI_USAGE;
-	}
+	if (options->exact && not_exact(options))
+		return cli_fail(
+			CLI_USAGE, "stat",
+			"--exact counts a whole command with all that it creates: "
+			"remove %s",
+			not_exact(options));
 	if (!options->command && !options->targets && !options->place)
 		why = "no command is given; see perfmon stat --help";
 	else if (options->descendants && !options->inherit)

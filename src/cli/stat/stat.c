@@ -164,8 +164,7 @@ static int wait_for_end(struct stat_work *work, struct cli_child *child,
 
 static int complain(struct stat_work *work)
 {
-	cli_complain("stat", "%s", work->counting.diag.text);
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, "stat", "%s", work->counting.diag.text);
 }
 
 /* Starts counting the targets of the options, or the child. */
@@ -240,11 +239,10 @@ static int run_once(struct stat_work *work)
 
 	if (command)
 		err = cli_child_fork(&child, command, &how);
-	if (err) {
-		cli_complain("stat", "cannot create a process for '%s': %s",
-			     options->command[0], strerror(-err));
-		return CLI_FAILED;
-	}
+	if (err)
+		return cli_fail(CLI_FAILED, "stat",
+				"cannot create a process for '%s': %s",
+				options->command[0], strerror(-err));
 	pid = child.pid;
 	err = options->exact ? stat_exact_begin(&work->exact, &work->counting)
 			     : start_counting(work, pid);
@@ -258,9 +256,7 @@ static int run_once(struct stat_work *work)
 		err = cli_child_release(&child);
 		if (err) {
 			stat_counting_end(&work->counting);
-			cli_complain("stat", "cannot run '%s': %s", command[0],
-				     strerror(-err));
-			return err == -ENOENT ? 127 : 126;
+			return cli_child_cannot_run("stat", command[0], err);
 		}
 	}
 	err = wait_for_end(work, &child, start_ns);
@@ -312,9 +308,8 @@ static int count_and_write(struct stat_work *work)
 		status = CLI_FAILED;
 	if (!pm_out_end(&work->out))
 		return status;
-	cli_complain("stat", "%s: %s", options->output ?: "standard error",
-		     strerror(-work->out.error));
-	return status ?: CLI_FAILED;
+	return cli_fail(status ?: CLI_FAILED, "stat", "%s: %s",
+			options->output ?: "standard error", strerror(-work->out.error));
 }
 
 /* Resolves the events. Returns 0, or the exit status. */
@@ -334,8 +329,8 @@ static int init_counting(struct stat_work *work)
 	err = stat_counting_init(&work->counting, events, options->place, options->level);
 	if (!err)
 		return 0;
-	cli_complain("stat", "%s", work->counting.diag.text);
-	return err == -ENOMEM ? CLI_FAILED : CLI_USAGE;
+	return cli_fail(err == -ENOMEM ? CLI_FAILED : CLI_USAGE, "stat", "%s",
+			work->counting.diag.text);
 }
 
 /* Finds what groups and metrics by name need. Returns 0, or the exit status. */
@@ -354,10 +349,9 @@ static int find_named(struct stat_work *work)
 	if (status || !work->named.formulas)
 		return status;
 	if (asprintf(&text, "none; %s", work->named.formulas) < 0 ||
-	    pm_metrics_parse(text, &work->formulas, &diag)) {
-		cli_complain("stat", "%s", diag.error ? diag.text : strerror(ENOMEM));
-		status = CLI_FAILED;
-	}
+	    pm_metrics_parse(text, &work->formulas, &diag))
+		status = cli_fail(CLI_FAILED, "stat", "%s",
+				  diag.error ? diag.text : strerror(ENOMEM));
 	free(text);
 	return status;
 }
@@ -375,8 +369,7 @@ static int stat_main(struct stat_options *options)
 	work.cells = calloc(cells + 1, 2 * sizeof(work.cells[0]));
 	work.watches = calloc(options->target_count + 1, sizeof(work.watches[0]));
 	if (!work.cells || !work.watches) {
-		cli_complain("stat", "%s", strerror(ENOMEM));
-		status = CLI_FAILED;
+		status = cli_no_memory("stat");
 		goto out;
 	}
 	work.interval = work.cells + cells;
