@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -34,6 +36,31 @@ uint64_t cli_now_ns(void)
 
 	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
 	return now;
+}
+
+/* --- environment -------------------------------------------------------------------- */
+
+int cli_variable_set(const char *command, const char *name, const char *text)
+{
+	if (!setenv(name, text, 1))
+		return 0;
+	return cli_fail(CLI_FAILED, command, "%s: %s", name, strerror(errno));
+}
+
+int cli_variable_add(const char *command, const char *name, const char *separator,
+		     const char *text)
+{
+	const char *before = getenv(name);
+	char *all;
+	int status;
+
+	if (!before || !*before)
+		return cli_variable_set(command, name, text);
+	if (asprintf(&all, "%s%s%s", before, separator, text) < 0)
+		return cli_no_memory(command);
+	status = cli_variable_set(command, name, all);
+	free(all);
+	return status;
 }
 
 /* --- signals ------------------------------------------------------------------------ */

@@ -22,6 +22,12 @@ struct cli_child_how {
 	void (*undo)(void); /* is called in the child before its exec; or NULL */
 };
 
+/* Sets the variable NAME for commands. Returns 0, or CLI_FAILED after a message of COMMAND. */
+int cli_variable_set(const char *command, const char *name, const char *text);
+/* Adds TEXT to what the variable has, with SEPARATOR between. */
+int cli_variable_add(const char *command, const char *name, const char *separator,
+		     const char *text);
+
 /* Blocks the signals that are passed on to commands, and SIGCHLD. Other calls than the first do
  * nothing. */
 void cli_child_signals_begin(void);

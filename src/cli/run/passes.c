@@ -93,27 +93,39 @@ static bool is_empty(const char *folder)
 
 /* --- runs ----------------------------------------------------------------------------- */
 
+char *run_profile_in(const char *folder, const char *profile)
+{
+	char *path = malloc(2 * strlen(folder) + strlen(profile) + 2), *to = path;
+
+	for (; path && *folder; folder++) {
+		*to++ = *folder;
+		/* %p and the like have no meaning in the name of an existing folder. */
+		if (*folder == '%')
+			*to++ = '%';
+	}
+	if (path)
+		sprintf(to, "/%s", profile);
+	return path;
+}
+
 /* Sets what the program of a pass finds in its environment. */
 static int environment_set(const struct passes *p, size_t pass)
 {
-	char folder[PATH_MAX], template[2 * PATH_MAX], *to = template, *here;
+	char folder[PATH_MAX], *here, *template;
+	int err;
 
 	folder_of(p, pass, folder);
 	if (mkdir(folder, 0700))
 		return failed(errno);
 	/* The command may change its directory. */
 	here = realpath(folder, NULL);
-	for (const char *c = here; c && *c; c++) {
-		if (*c == '%')
-			*to++ = '%';
-		*to++ = *c;
-	}
-	strcpy(to, "/");
+	template = here ? run_profile_in(here, "") : NULL;
+	err = !template || setenv("PERFMON_EVENTS", p->plan.events[pass], 1) ||
+	      setenv("PERFMON_PROFILE", template, 1) ||
+	      setenv("PERFMON_OUTPUT", "none", 1);
 	free(here);
-	if (setenv("PERFMON_EVENTS", p->plan.events[pass], 1) ||
-	    setenv("PERFMON_PROFILE", template, 1) || setenv("PERFMON_OUTPUT", "none", 1))
-		return failed(errno);
-	return 0;
+	free(template);
+	return err ? failed(errno) : 0;
 }
 
 /* Opens standard input, output and error of a later pass. */

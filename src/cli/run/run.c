@@ -97,23 +97,14 @@ static int events_check(const char *text)
 /* Sets the program's environment variable TO. */
 static int set(const char *command, const struct cli_option *option, const char *text)
 {
-	const char *name = option->to;
-
-	if (!setenv(name, text, 1))
-		return 0;
-	return cli_fail(CLI_FAILED, command, "%s: %s", name, strerror(errno));
+	return cli_variable_set(command, option->to, text);
 }
 
 /* Adds a note of the run to those of the environment, which children have, too. */
 static int note_add(const char *command, const struct cli_option *option,
 		    const char *text)
 {
-	static char variable[] = "PERFMON_NOTE";
-	const struct cli_option to = {.to = variable};
-	const char *before = getenv(variable);
 	struct pm_slice rest = pm_slice_of(text), item, key, value;
-	char *all;
-	int status;
 
 	(void)option;
 	if (!pm_run_note_next(&rest, &item, &key, &value) || rest.at ||
@@ -122,20 +113,14 @@ static int note_add(const char *command, const struct cli_option *option,
 				"--note: '%s' is no note: " PM_RUN_NOTE_RULE
 				", and no ';'",
 				pm_slice_quote(pm_slice_of(text)).text);
-	if (asprintf(&all, "%s%s%s", before ?: "", before && *before ? ";" : "", text) <
-	    0)
-		return cli_no_memory(command);
-	status = set(command, &to, all);
-	free(all);
-	return status;
+	return cli_variable_add(command, "PERFMON_NOTE", ";", text);
 }
 
 /* Finds the events of the Valgrind tool from the option's TEXT or the environment. The
  * program gets their full names. */
 static int events_exact(const char *text, struct cli_exact_events *events)
 {
-	static char variable[] = "PERFMON_EVENTS";
-	const struct cli_option option = {.to = variable};
+	static const char variable[] = "PERFMON_EVENTS";
 	char *list;
 	int status;
 
@@ -147,7 +132,7 @@ static int events_exact(const char *text, struct cli_exact_events *events)
 	list = cli_exact_list(events, "exact::");
 	if (!list)
 		return cli_no_memory("run");
-	status = set("run", &option, list);
+	status = cli_variable_set("run", variable, list);
 	free(list);
 	return status;
 }
@@ -156,10 +141,6 @@ static int events_exact(const char *text, struct cli_exact_events *events)
  * until the command is executed. */
 static int named_set(const struct cli_named_wish *wish, struct cli_named *named)
 {
-	static char events[] = "PERFMON_EVENTS", metrics[] = "PERFMON_METRICS";
-	const struct cli_option to_events = {.to = events}, to_metrics = {.to = metrics};
-	const char *before = getenv(metrics);
-	char *all;
 	int status;
 
 	if (!wish->groups && !wish->metrics)
@@ -168,15 +149,10 @@ static int named_set(const struct cli_named_wish *wish, struct cli_named *named)
 	/* The program finds the events of the groups among the others. */
 	unsetenv("PERFMON_GROUP");
 	if (!status && named->events)
-		status = set("run", &to_events, named->events);
+		status = cli_variable_set("run", "PERFMON_EVENTS", named->events);
 	if (status || !named->formulas)
 		return status;
-	if (asprintf(&all, "%s%s%s", before ?: "", before && *before ? "; " : "",
-		     named->formulas) < 0)
-		return cli_no_memory("run");
-	status = set("run", &to_metrics, all);
-	free(all);
-	return status;
+	return cli_variable_add("run", "PERFMON_METRICS", "; ", named->formulas);
 }
 
 /* Reads the variables as the program will. What would be a note in the program is an
@@ -209,27 +185,15 @@ static int environment_check(void)
  * directory before its first region. The caller frees it. NULL stays NULL. */
 static char *profile_from_here(const char *profile)
 {
-	static char variable[] = "PERFMON_PROFILE";
-	const struct cli_option option = {.to = variable};
-	char here[PATH_MAX], *path, *to;
+	char here[PATH_MAX], *path;
 
 	if (!profile || !*profile)
 		return NULL;
 	if (*profile == '/' || !getcwd(here, sizeof(here)))
 		return strdup(profile);
-	path = malloc(2 * strlen(here) + strlen(profile) + 2);
-	if (!path)
-		return NULL;
-	to = path;
-	for (const char *c = here; *c; c++) {
-		*to++ = *c;
-		/* %p and the like have no meaning in the name of an existing folder. */
-		if (*c == '%')
-			*to++ = '%';
-	}
-	*to++ = '/';
-	strcpy(to, profile);
-	set("run", &option, path);
+	path = run_profile_in(here, profile);
+	if (path)
+		cli_variable_set("run", "PERFMON_PROFILE", path);
 	return path;
 }
 
@@ -237,11 +201,9 @@ static char *profile_from_here(const char *profile)
  * PERFMON_QUIET. */
 static int ask_for_report(void)
 {
-	static char variable[] = "PERFMON_OUTPUT";
-	const struct cli_option output = {.to = variable};
-	const char *where = getenv(variable);
+	const char *where = getenv("PERFMON_OUTPUT");
 
-	return where && *where ? 0 : set("run", &output, "auto");
+	return where && *where ? 0 : cli_variable_set("run", "PERFMON_OUTPUT", "auto");
 }
 
 /* Returns the path of the environment, or of -P, or NULL. */
