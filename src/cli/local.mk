@@ -11,16 +11,14 @@ perfmon_SOURCES = \
 	src/cli/common/json_read.c src/cli/common/json_read.h src/cli/common/machine.c src/cli/common/machine.h src/cli/common/options.c \
 	src/cli/common/options.h src/cli/common/output.c src/cli/common/output.h \
 	src/cli/common/progress.c src/cli/common/progress.h src/cli/common/resolve.c src/cli/common/resolve.h src/cli/common/sources.c \
-	src/cli/common/sources.h src/cli/common/terminal.c src/cli/common/terminal.h src/cli/common/tree.c \
-	src/cli/common/tree.h \
+	src/cli/common/sources.h src/cli/common/terminal.c src/cli/common/terminal.h \
 	src/cli/ceilings/aarch64.c src/cli/ceilings/ceilings.h src/cli/ceilings/file.c \
 	src/cli/ceilings/generic.c src/cli/ceilings/kernels.h src/cli/ceilings/machine.c \
 	src/cli/ceilings/machine.h src/cli/ceilings/measure.c src/cli/ceilings/x86_64.c \
 	src/cli/diff/bounds.c src/cli/diff/columns.c src/cli/diff/data.h src/cli/diff/decide.c src/cli/diff/diff.c src/cli/diff/diff.h src/cli/diff/json.c \
 	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/math.h src/cli/diff/metrics.c src/cli/diff/notes.c src/cli/diff/order.c src/cli/diff/ranks.c src/cli/diff/ranks.h \
 	src/cli/diff/shuffle.c src/cli/diff/stat_file.c src/cli/diff/stat_file.h src/cli/diff/text.c src/cli/diff/visits.c src/cli/diff/visits.h \
-	src/cli/exact/events.c src/cli/exact/exact.h src/cli/exact/place.c \
-	src/cli/exact/place.h src/cli/exact/start.c \
+	src/cli/exact/events.c src/cli/exact/exact.h src/cli/exact/start.c \
 	src/cli/export/callgrind.c src/cli/export/chrome.c src/cli/export/export.c \
 	src/cli/export/export.h src/cli/export/folded.c src/cli/export/gzip.c src/cli/export/left_out.c src/cli/export/pprof.c \
 	src/cli/export/split.c src/cli/export/table.c src/cli/export/weight.c \

@@ -16,6 +16,5 @@
 #include "cli/common/resolve.h"
 #include "cli/common/sources.h"
 #include "cli/common/terminal.h"
-#include "cli/common/tree.h"
 
 #endif

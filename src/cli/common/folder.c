@@ -3,13 +3,65 @@
 
 #include <errno.h>
 #include <ftw.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/common/complain.h"
+#include "core/kernel/kernel.h"
+
+/* Finds the folder of this command's file. */
+static bool find_own(char folder[PATH_MAX])
+{
+	ssize_t length = pm_kernel_readlink("/proc/self/exe", folder, PATH_MAX);
+	char *end = length > 0 ? strrchr(folder, '/') : NULL;
+
+	if (!end)
+		return false;
+	*end = '\0';
+	return true;
+}
+
+/* Makes the path of what was configured as FOLDER, in the tree of the folder of commands OWN. */
+static bool installed(const char *own, const char *folder, char path[PATH_MAX])
+{
+	static const char bin[] = BINDIR "/";
+	size_t i, common = 0, length = strlen(own);
+
+	for (i = 0; bin[i] && bin[i] == folder[i]; i++)
+		if (bin[i] == '/')
+			common = i + 1;
+	/* Go up by as many folders as there are below the common one. */
+	for (i = common; bin[i]; i++) {
+		if (bin[i] != '/')
+			continue;
+		while (length && own[--length] != '/')
+			;
+	}
+	return snprintf(path, PATH_MAX, "%.*s/%s", (int)length, own, folder + common) <
+	       PATH_MAX;
+}
+
+static bool has(const char *folder, const char *file, int mode)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/%s", folder, file) < PATH_MAX &&
+	       !access(path, mode);
+}
+
+bool cli_folder_find(const char *built, const char *folder, const char *file, int mode,
+		     char path[PATH_MAX])
+{
+	char own[PATH_MAX];
+
+	if (find_own(own) && ((snprintf(path, PATH_MAX, "%s/%s", own, built) < PATH_MAX &&
+			       has(path, file, mode)) ||
+			      (installed(own, folder, path) && has(path, file, mode))))
+		return true;
+	return snprintf(path, PATH_MAX, "%s", folder) < PATH_MAX && has(path, file, mode);
+}
 
 char *cli_folder_make(const char *command, const char *what)
 {

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +14,85 @@
 
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
-#include "cli/exact/place.h"
+#include "core/text/text.h"
 #include "core/valgrind/exact.h"
 
 #if defined(__x86_64__)
 #define CPU	"x86-64"
 #define MACHINE EM_X86_64
+#define TOOL	"perfmon-amd64-linux"
 #elif defined(__aarch64__)
 #define CPU	"arm64"
 #define MACHINE EM_AARCH64
+#define TOOL	"perfmon-arm64-linux"
 #else
 #define CPU	""
 #define MACHINE EM_NONE
+#define TOOL	"perfmon-none"
 #endif
+
+/* --- programs and the tool ----------------------------------------------------------- */
+
+/* Makes DIR/NAME; an empty DIR is the current one. */
+static bool join(char path[PATH_MAX], struct pm_slice dir, const char *name)
+{
+	return snprintf(path, PATH_MAX, "%.*s%s%s", (int)dir.length, dir.at,
+			dir.length ? "/" : "", name) < PATH_MAX;
+}
+
+/* Returns 0, or the reason why PATH cannot be executed. */
+static int try_program(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EACCES;
+	return access(path, X_OK) ? -errno : 0;
+}
+
+/* Finds the file that execvp(3) executes for NAME. Returns 0 or a negative errno. */
+static int find_program(const char *name, char path[PATH_MAX])
+{
+	const char *search = getenv("PATH");
+	struct pm_slice rest = pm_slice_of(search ? search : "/bin:/usr/bin");
+	int found = -ENOENT;
+
+	if (strchr(name, '/'))
+		return join(path, (struct pm_slice){"", 0}, name) ? try_program(path)
+								  : -ENAMETOOLONG;
+	while (*name && rest.at) {
+		struct pm_slice dir = pm_slice_cut(rest, ':', &rest);
+		int err = join(path, dir, name) ? try_program(path) : -ENAMETOOLONG;
+
+		if (!err)
+			return 0;
+		if (err == -EACCES)
+			found = err;
+	}
+	return found;
+}
+
+/* Finds the folder with the tool for this CPU: PERFMON_EXACT_DIR if it is set, else where it was built
+ * or installed. */
+static bool find_tool(char path[PATH_MAX])
+{
+	const char *chosen = getenv("PERFMON_EXACT_DIR");
+	char tool[PATH_MAX];
+
+	if (!chosen || !*chosen)
+		return cli_folder_find("exact/valgrind", EXACTDIR, TOOL, X_OK, path);
+	return join(path, pm_slice_of(""), chosen) &&
+	       join(tool, pm_slice_of(path), TOOL) && !access(tool, X_OK);
+}
+
+bool cli_exact_is_there(void)
+{
+	char path[PATH_MAX];
+
+	return find_tool(path) && !find_program("valgrind", path);
+}
 
 /*
  * --- programs that Valgrind would refuse ---------------------------------------------
@@ -238,7 +305,7 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 		    const struct cli_exact_files *files, char **command, char ***line)
 {
 	char path[PATH_MAX], tool[PATH_MAX], valgrind[PATH_MAX];
-	int status, err = exact_find_program(command[0], path);
+	int status, err = find_program(command[0], path);
 
 	*line = NULL;
 	/* As below `perfmon run --exact mpirun`: all programs are counted already. */
@@ -254,10 +321,10 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 	if (!*CPU)
 		return cli_fail(CLI_FAILED, subcommand,
 				"--exact counts on x86-64 and arm64 alone");
-	if (exact_find_program("valgrind", valgrind))
+	if (find_program("valgrind", valgrind))
 		return cli_fail(CLI_FAILED, subcommand,
 				"--exact needs Valgrind: install the package valgrind");
-	if (!exact_find_tool(tool)) {
+	if (!find_tool(tool)) {
 		if (getenv("PERFMON_EXACT_DIR") && *getenv("PERFMON_EXACT_DIR"))
 			cli_complain(subcommand,
 				     "--exact needs its Valgrind tool, which is not in "

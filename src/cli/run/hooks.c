@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/run/hooks.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,31 +51,6 @@ int hooks_list(void)
 	return cli_finish("run", 0);
 }
 
-static bool is_there(char path[PATH_MAX], const char *folder, const char *file)
-{
-	char found[PATH_MAX];
-
-	if (snprintf(found, sizeof(found), "%s/%s", folder, file) >= (int)sizeof(found) ||
-	    access(found, R_OK))
-		return false;
-	strcpy(path, found);
-	return true;
-}
-
-/* Finds FILE in the tree that this command was built in, else in the place of the
- * installation. */
-static bool find(const char *file, char path[PATH_MAX])
-{
-	char own[PATH_MAX], folder[PATH_MAX];
-
-	if (cli_tree_own(own) &&
-	    ((snprintf(folder, sizeof(folder), "%s/.libs", own) < (int)sizeof(folder) &&
-	      is_there(path, folder, file)) ||
-	     (cli_tree_installed(own, LIBDIR, folder) && is_there(path, folder, file))))
-		return true;
-	return is_there(path, LIBDIR, file);
-}
-
 /* Returns whether FILE is in the list PRELOADED, in any folder. */
 static bool is_preloaded(const char *preloaded, const char *file)
 {
@@ -89,29 +63,14 @@ static bool is_preloaded(const char *preloaded, const char *file)
 	return false;
 }
 
-/* Sets the variable NAME to TEXT, which may be NULL: memory was missing. */
-static int set(const char *name, const char *text)
-{
-	if (text && !setenv(name, text, 1))
-		return 0;
-	return cli_fail(CLI_FAILED, "run", "%s: %s", name, strerror(ENOMEM));
-}
-
 static int preload(const char *file, const char *path)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char *text;
-	int status;
 
 	if (before && is_preloaded(before, file))
 		return 0;
 	/* Behind what is there: the runtime of a sanitizer must be first. */
-	if (asprintf(&text, "%s%s%s", before ? before : "", before && *before ? ":" : "",
-		     path) < 0)
-		text = NULL;
-	status = set("LD_PRELOAD", text);
-	free(text);
-	return status;
+	return cli_variable_add("run", "LD_PRELOAD", ":", path);
 }
 
 /* Kokkos loads the tool itself: recent versions by the first variable, older ones by the second. It
@@ -134,26 +93,27 @@ static int load_tool(const char *file, const char *path)
 			variables[i], before);
 	}
 	for (size_t i = 0; i < 2 && !status; i++)
-		status = set(variables[i], path);
+		status = cli_variable_set("run", variables[i], path);
 	return status;
 }
 
 static int load(size_t hook)
 {
-	char path[PATH_MAX];
+	const char *file = hooks[hook].file;
+	char path[2 * PATH_MAX];
 
-	if (!find(hooks[hook].file, path))
+	if (!cli_folder_find(".libs", LIBDIR, file, R_OK, path))
 		return cli_fail(
 			CLI_FAILED, "run",
-			"%s is not installed: build perfmon with shared libraries",
-			hooks[hook].file);
+			"%s is not installed: build perfmon with shared libraries", file);
+	strcat(strcat(path, "/"), file);
 	if (strpbrk(path, ":; \t\n"))
 		return cli_fail(
 			CLI_FAILED, "run",
 			"cannot load '%s' into programs: install perfmon into a folder "
 			"whose path has no colon, semicolon or blank",
 			path);
-	return hooks[hook].load(hooks[hook].file, path);
+	return hooks[hook].load(file, path);
 }
 
 int hooks_load(const char *list)
