@@ -42,7 +42,7 @@ perfmon_SOURCES = \
 	src/cli/roofline/roofline.c src/cli/roofline/roofline.h src/cli/roofline/runs.c \
 	src/cli/roofline/runs.h src/cli/roofline/text.c \
 	src/cli/run/hooks.c src/cli/run/hooks.h src/cli/run/passes.c src/cli/run/passes.h \
-	src/cli/run/plan.c src/cli/run/plan.h src/cli/run/run.c src/cli/run/run.h src/cli/run/watch.c src/cli/run/watch.h \
+	src/cli/run/plan.c src/cli/run/plan.h src/cli/run/run.c src/cli/run/run.h \
 	src/cli/stat/cell.c src/cli/stat/cell.h src/cli/stat/count.c src/cli/stat/count.h \
 	src/cli/stat/data.c src/cli/stat/derive.c src/cli/stat/derive.h \
 	src/cli/stat/exact.c src/cli/stat/exact.h src/cli/stat/inherited.c src/cli/stat/inherited.h src/cli/stat/metric.c src/cli/stat/metric.h \

@@ -2,6 +2,7 @@
 /* perfmon run sets the environment for a program that uses regions, and executes it, or
  * watches it if a profile is wanted. */
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/run/run.h"
@@ -18,7 +20,6 @@
 #include "cli/metrics/named.h"
 #include "cli/run/hooks.h"
 #include "cli/run/passes.h"
-#include "cli/run/watch.h"
 #include "core/events/events.h"
 #include "core/report/model/metric.h"
 #include "core/settings/options.h"
@@ -224,10 +225,10 @@ struct run {
 	char **line;	     /* the words to execute; NULL: the command's */
 };
 
-static int ended(void *argument, pid_t pid, bool has_profile)
+/* Makes profiles of what the tool has counted. Returns 0 or an exit status. */
+static int end_functions(struct run *run, bool has_profile)
 {
-	struct run *run = argument;
-	const struct cli_functions_run functions = {.pid = pid,
+	const struct cli_functions_run functions = {.pid = cli_child_pid(),
 						    .command = run->command,
 						    .events = &run->events,
 						    .has_profile = has_profile};
@@ -265,6 +266,67 @@ static int start_exact(struct run *run)
 	return cli_exact_start("run", &run->events, &files, run->command, &run->line);
 }
 
+/* Makes the pattern of the names that PROFILE may become, with numbers behind it. */
+static char *pattern_of(const char *profile)
+{
+	size_t length = strlen(profile);
+	char *pattern = malloc(2 * length + 3), *to = pattern;
+	struct stat st;
+
+	for (const char *c = profile; pattern && *c; c++) {
+		if (*c == '%' && c[1]) {
+			*to++ = *++c == '%' ? '%' : '*';
+			continue;
+		}
+		if (strchr("*?[\\", *c))
+			*to++ = '\\';
+		*to++ = *c;
+	}
+	if (!pattern)
+		return NULL;
+	if (length && profile[length - 1] != '/' && !stat(profile, &st) &&
+	    S_ISDIR(st.st_mode))
+		*to++ = '/';
+	*to++ = '*';
+	*to = '\0';
+	return pattern;
+}
+
+static size_t files_like(const char *pattern)
+{
+	glob_t found = {.gl_pathc = 0};
+	size_t count = 0;
+
+	if (!glob(pattern, GLOB_NOSORT, NULL, &found))
+		count = found.gl_pathc;
+	globfree(&found);
+	return count;
+}
+
+/* Runs LINE as a child, and says so if no file has come to the place of the profile. Returns the exit
+ * status, or -errno if it could not be run. Ends by the signal that ended the command. */
+static int watch(struct run *run, char **line)
+{
+	char *pattern = run->profile ? pattern_of(run->profile) : NULL;
+	size_t before = pattern ? files_like(pattern) : 0;
+	int status = 0, other = 0, err = cli_child_run(line, NULL, &status);
+	bool has_profile = pattern && files_like(pattern) > before;
+
+	if (!err && run->functions.folder)
+		other = end_functions(run, has_profile);
+	else if (!err && pattern && !has_profile)
+		cli_complain(
+			"run",
+			"no profile was written to '%s': '%s' entered no region, or does "
+			"not use the library. To count a program as a whole, use perfmon "
+			"stat, or perfmon run --exact -P",
+			run->profile, run->command[0]);
+	free(pattern);
+	if (err)
+		return err;
+	return status ? cli_child_end_as(status) : other;
+}
+
 /* Returns the exit status. */
 static int execute(struct run *run)
 {
@@ -272,17 +334,14 @@ static int execute(struct run *run)
 	int err;
 
 	if (run->profile || run->functions.folder) {
-		err = run_and_watch(run->profile, run->command[0], line,
-				    run->functions.folder ? ended : NULL, run);
+		err = watch(run, line);
 		if (err >= 0)
 			return err;
-		err = -err;
 	} else {
 		execvp(line[0], line);
-		err = errno;
+		err = -errno;
 	}
-	return cli_fail(err == ENOENT ? 127 : 126, "run", "cannot run '%s': %s", line[0],
-			strerror(err));
+	return cli_child_cannot_run("run", line[0], err);
 }
 
 /* Runs the command, when everything else is known. Returns the exit status. */
