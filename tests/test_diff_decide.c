@@ -616,14 +616,25 @@ static const struct diff_row *total_of(const struct comparison *c, const char *w
 	return find_row(c, what, true);
 }
 
+struct looking {
+	const char *text;
+	bool found;
+};
+
+static void look_at(void *argument, const char *note)
+{
+	struct looking *looking = argument;
+
+	looking->found |= strstr(note, looking->text) != NULL;
+}
+
 static bool noted(const struct comparison *c, const char *text)
 {
-	char note[DIFF_NOTE];
+	struct looking looking = {.text = text};
+	const struct cli_notes notes = {look_at, &looking};
 
-	for (uint32_t i = 0; diff_note(&c->data, &c->result, &by_default, i, note); i++)
-		if (strstr(note, text))
-			return true;
-	return false;
+	diff_notes(&c->data, &c->result, &by_default, &notes);
+	return looking.found;
 }
 
 static void done(struct comparison *c)

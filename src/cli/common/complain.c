@@ -9,6 +9,7 @@
 
 #include "cli/common/terminal.h"
 #include "core/report/output/escape.h"
+#include "core/text/diag.h"
 
 int cli_print(void *file, const char *text, size_t size)
 {
@@ -36,6 +37,18 @@ void cli_complain(const char *command, const char *format, ...)
 int cli_no_memory(const char *command)
 {
 	return cli_fail(CLI_FAILED, command, "%s", strerror(ENOMEM));
+}
+
+void cli_note(const struct cli_notes *to, const char *format, ...)
+{
+	/* A note may be the sentence of an error and more. */
+	char note[sizeof(((struct pm_diag *)0)->text) + 400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(note, sizeof(note), format, args);
+	va_end(args);
+	to->take(to->argument, note);
 }
 
 int cli_finish(const char *command, int status)

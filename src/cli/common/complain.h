@@ -19,6 +19,16 @@ __attribute__((format(printf, 2, 3))) void cli_complain(const char *command,
 /* Prints that there is no memory. Returns CLI_FAILED. */
 int cli_no_memory(const char *command);
 
+/* Where the notes about a result go. */
+struct cli_notes {
+	void (*take)(void *argument, const char *note);
+	void *argument;
+};
+
+/* Makes a note. */
+__attribute__((format(printf, 2, 3))) void cli_note(const struct cli_notes *to,
+						    const char *format, ...);
+
 /* A sink of reports. FILE is a FILE of stdio. */
 int cli_print(void *file, const char *text, size_t size);
 

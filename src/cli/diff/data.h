@@ -139,6 +139,8 @@ int diff_load(struct diff_data *data, uint32_t side, const char *path, bool incl
 int diff_load_end(struct diff_data *data, struct pm_diag *diag);
 void diff_data_free(struct diff_data *data);
 
+/* Returns a file of SIDE, which has one. */
+const struct diff_file *diff_first_file(const struct diff_data *data, uint32_t side);
 const char *diff_quantity(const struct diff_data *data, uint32_t quantity);
 /* Returns a region's name, or "(total)" for DIFF_TOTAL. */
 const char *diff_region(const struct diff_data *data, uint32_t region);
@@ -309,12 +311,10 @@ int diff_metrics(struct diff_result *result, const struct diff_data *data);
 const struct diff_metric_row *diff_metrics_of(const struct diff_result *result,
 					      uint32_t region, uint32_t *count);
 
-/* Returns note number I about the whole comparison, which it writes into BUFFER, or NULL
- * after the last. */
-#define DIFF_NOTE 400
-const char *diff_note(const struct diff_data *data, const struct diff_result *result,
-		      const struct diff_options *options, uint32_t i,
-		      char buffer[DIFF_NOTE]);
+/* Gives TO the notes about the whole comparison. */
+struct cli_notes;
+void diff_notes(const struct diff_data *data, const struct diff_result *result,
+		const struct diff_options *options, const struct cli_notes *to);
 
 const char *diff_verdict_name(const struct diff_row *row);
 /* Returns "mean", "fastest" or "median". */

@@ -809,6 +809,15 @@ void diff_data_free(struct diff_data *data)
 	memset(data, 0, sizeof(*data));
 }
 
+const struct diff_file *diff_first_file(const struct diff_data *data, uint32_t side)
+{
+	const struct diff_file *file = data->files;
+
+	while (file->side != side)
+		file++;
+	return file;
+}
+
 const char *diff_region(const struct diff_data *data, uint32_t region)
 {
 	return region == DIFF_TOTAL ? "(total)" : data->regions[region];

@@ -286,11 +286,8 @@ static void put_head(struct pm_out *out, const struct diff_data *data,
 		     const struct diff_options *options)
 {
 	for (uint32_t side = 0; side < 2; side++) {
-		const struct diff_file *first = NULL;
+		const struct diff_file *first = diff_first_file(data, side);
 
-		for (uint32_t i = 0; i < data->file_count && !first; i++)
-			if (data->files[i].side == side)
-				first = &data->files[i];
 		pm_out_format(out, "%c  %u run%s of ", side ? 'B' : 'A', data->runs[side],
 			      data->runs[side] == 1 ? "" : "s");
 		pm_out_plain(out, first->header.program, 0);
@@ -369,6 +366,21 @@ static void put_summary(struct pm_out *out, const struct diff_data *data,
 		put_proof(out, data, result, options);
 }
 
+struct noting {
+	struct pm_out *out;
+	bool begun;
+};
+
+static void put_note(void *argument, const char *note)
+{
+	struct noting *noting = argument;
+
+	pm_out_text(noting->out, noting->begun ? "  note: " : "\n  note: ");
+	noting->begun = true;
+	pm_out_plain(noting->out, note, 0);
+	pm_out_text(noting->out, "\n");
+}
+
 int diff_text(struct pm_out *out, const struct diff_data *data,
 	      const struct diff_result *result, const struct diff_options *options)
 {
@@ -378,7 +390,8 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 				  sizeof(*rows));
 	const struct diff_row *above = NULL;
 	size_t width[COLUMNS] = {0};
-	char text[DIFF_NOTE];
+	struct noting noting = {.out = out};
+	const struct cli_notes notes = {put_note, &noting};
 	uint32_t count = 1, marks = 0;
 
 	if (!rows)
@@ -411,10 +424,6 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 		pm_out_text(out, "\n");
 	free(rows);
 	put_summary(out, data, result, options);
-	for (uint32_t i = 0; diff_note(data, result, options, i, text); i++) {
-		pm_out_format(out, "%s  note: ", i ? "" : "\n");
-		pm_out_plain(out, text, 0);
-		pm_out_text(out, "\n");
-	}
+	diff_notes(data, result, options, &notes);
 	return 0;
 }

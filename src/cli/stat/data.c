@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/common/common.h"
 #include "cli/stat/metric.h"
 #include "core/report/output/escape.h"
 #include "core/report/output/json.h"
@@ -257,6 +258,7 @@ void stat_json_end(const struct stat_result *result, struct pm_out *out)
 {
 	const struct stat_options *options = result->options;
 	struct pm_json j = {.out = out, .first = true};
+	const struct cli_notes notes = {json_note, &j};
 
 	pm_json_begin(&j, NULL, "{");
 	pm_json_number(&j, "format", 1);
@@ -281,7 +283,7 @@ void stat_json_end(const struct stat_result *result, struct pm_out *out)
 	json_events(&j, result);
 	json_metrics(&j, result);
 	pm_json_begin(&j, "notes", "[");
-	stat_notes(result, json_note, &j);
+	stat_notes(result, &notes);
 	pm_json_close(&j, "]");
 	pm_json_close(&j, "}");
 	pm_out_text(out, "\n");

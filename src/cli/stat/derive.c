@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/common/common.h"
 #include "cli/stat/derive.h"
 #include "core/counters/counters.h"
 
@@ -247,41 +247,26 @@ static bool was_let_go(const struct stat_result *result)
 	return counted && seen < spent / 2 && spent - seen > LOST_NS;
 }
 
-/* Where notes go. */
-struct notes {
-	void (*take)(void *argument, const char *note);
-	void *argument;
-};
-
-static void __attribute__((format(printf, 2, 3)))
-add(const struct notes *to, const char *format, ...)
-{
-	char note[sizeof(((struct pm_diag *)0)->text) + 100];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(note, sizeof(note), format, arguments);
-	va_end(arguments);
-	to->take(to->argument, note);
-}
-
 /* Makes the notes of --exact. */
-static void add_exact(const struct stat_result *result, const struct notes *to)
+static void add_exact(const struct stat_result *result, const struct cli_notes *to)
 {
 	const struct stat_events *events = &result->counting->events;
 	const char *unequal = NULL;
 	double difference = 0;
 
-	add(to, "counted exactly by translation, 3 to 20 times slower; times are not "
-		"those of the machine");
+	cli_note(to,
+		 "counted exactly by translation, 3 to 20 times slower; times are not "
+		 "those of the machine");
 	if (result->exact->lost_runs)
-		add(to,
-		    "%u of %u runs left no counts: a process that is killed by SIGKILL, "
-		    "or that Valgrind cannot run, has none",
-		    result->exact->lost_runs, result->options->runs);
+		cli_note(to,
+			 "%u of %u runs left no counts: a process that is killed by "
+			 "SIGKILL, "
+			 "or that Valgrind cannot run, has none",
+			 result->exact->lost_runs, result->options->runs);
 	if (result->exact->unknown)
-		add(to, "Valgrind does not know an instruction of the program, which "
-			"ended there: the counts are those before it");
+		cli_note(to,
+			 "Valgrind does not know an instruction of the program, which "
+			 "ended there: the counts are those before it");
 	if (result->options->runs - result->exact->lost_runs < 2)
 		return;
 	for (uint32_t i = 0; i < events->count && !unequal; i++) {
@@ -292,17 +277,18 @@ static void add_exact(const struct stat_result *result, const struct notes *to)
 			unequal = events->events[i].label;
 	}
 	if (unequal)
-		add(to,
-		    "the runs differ, '%s' by %.0f: perfmon-exact(7) says why a program "
-		    "may do something else in each run",
-		    unequal, difference);
+		cli_note(to,
+			 "the runs differ, '%s' by %.0f: perfmon-exact(7) says why a "
+			 "program "
+			 "may do something else in each run",
+			 unequal, difference);
 	else
-		add(to, "the runs agree in every count");
+		cli_note(to, "the runs agree in every count");
 }
 
 /* Makes the notes about events that could not be opened: without --verbose one for each
  * reason, and none about a default event that is not missed. */
-static void add_refused(const struct stat_result *result, const struct notes *to)
+static void add_refused(const struct stat_result *result, const struct cli_notes *to)
 {
 	const struct stat_counting *counting = result->counting;
 	const struct stat_event *events = counting->events.events;
@@ -317,9 +303,9 @@ static void add_refused(const struct stat_result *result, const struct notes *to
 		for (uint32_t j = i + 1; j < counting->events.count && !verbose; j++)
 			others += events[j].why && events[j].error == events[i].error;
 		if (others)
-			add(to, "%s (and %u more events)", events[i].why, others);
+			cli_note(to, "%s (and %u more events)", events[i].why, others);
 		else
-			add(to, "%s", events[i].why);
+			cli_note(to, "%s", events[i].why);
 	}
 }
 
@@ -342,7 +328,7 @@ static double topdown_error(const struct stat_result *result,
 }
 
 /* Makes the note about topdown metrics: the largest error of all groups of CPUs. */
-static void add_topdown(const struct stat_result *result, const struct notes *to)
+static void add_topdown(const struct stat_result *result, const struct cli_notes *to)
 {
 	struct stat_row row = {.next = 0};
 	double most = 0;
@@ -358,19 +344,22 @@ static void add_topdown(const struct stat_result *result, const struct notes *to
 	if (!counted || !(most > 0))
 		return;
 	if (isfinite(most))
-		add(to,
-		    "topdown metrics are 8-bit fractions of slots: each count is off by "
-		    "at "
-		    "most %.1f %% of slots",
-		    most);
+		cli_note(to,
+			 "topdown metrics are 8-bit fractions of slots: each count is "
+			 "off by "
+			 "at "
+			 "most %.1f %% of slots",
+			 most);
 	else
-		add(to, "topdown metrics are 8-bit fractions of slots: each count is off "
+		cli_note(
+			to,
+			"topdown metrics are 8-bit fractions of slots: each count is off "
 			"by 0.4 %% of slots, or by more, which only all four of level 1 "
 			"in one group would show");
 }
 
 /* Says whose the counts of packages are. */
-static void add_packages(const struct stat_result *result, const struct notes *to)
+static void add_packages(const struct stat_result *result, const struct cli_notes *to)
 {
 	const struct stat_counting *counting = result->counting;
 	double own = result->user_ns.mean + result->system_ns.mean;
@@ -379,44 +368,43 @@ static void add_packages(const struct stat_result *result, const struct notes *t
 	if (stat_packages_note(&counting->packages, &counting->events,
 			       (uint64_t)(own * (double)result->user_ns.runs), text,
 			       sizeof(text)))
-		add(to, "%s", text);
+		cli_note(to, "%s", text);
 }
 
-void stat_notes(const struct stat_result *result,
-		void (*take)(void *argument, const char *note), void *argument)
+void stat_notes(const struct stat_result *result, const struct cli_notes *to)
 {
-	const struct notes to = {take, argument};
 	const struct stat_counting *counting = result->counting;
 	struct stat_row row = {.next = 0};
 	struct pm_diag diag = {0};
 
 	if (result->input_lost)
-		add(&to, "standard input is a pipe: what one run reads, the next does "
+		cli_note(to,
+			 "standard input is a pipe: what one run reads, the next does "
 			 "not find; take it from a file (<FILE)");
 	if (result->exact) {
-		add_exact(result, &to);
+		add_exact(result, to);
 		return;
 	}
 	if (counting->events.user_only) {
 		pm_diagnosis_user_mode(&diag, "counting user mode only");
-		add(&to, "%s", diag.text);
+		cli_note(to, "%s", diag.text);
 	}
 	if (was_let_go(result))
-		add(&to, "counting ended before the command: the kernel removes the "
-			 "counters when a command executes a set-user-ID program");
+		cli_note(to, "counting ended before the command: the kernel removes the "
+			     "counters when a command executes a set-user-ID program");
 	while (!counting->split && stat_row_next(result, &row)) {
 		if (row.cell->status != STAT_NOT_COUNTED || row.event->event->uncore)
 			continue;
 		pm_diagnosis_starved(&diag, row.event->label);
-		add(&to, "%s; --split schedules each event by itself", diag.text);
+		cli_note(to, "%s; --split schedules each event by itself", diag.text);
 		break;
 	}
 	if (counting->uncertain)
-		add(&to, "%s",
-		    counting->why_uncertain.text[0]
-			    ? counting->why_uncertain.text
-			    : "some threads may be missing or counted twice");
-	add_topdown(result, &to);
-	add_packages(result, &to);
-	add_refused(result, &to);
+		cli_note(to, "%s",
+			 counting->why_uncertain.text[0]
+				 ? counting->why_uncertain.text
+				 : "some threads may be missing or counted twice");
+	add_topdown(result, to);
+	add_packages(result, to);
+	add_refused(result, to);
 }

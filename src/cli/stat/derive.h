@@ -8,6 +8,7 @@
 #include "cli/stat/options.h"
 #include "core/report/output/out.h"
 
+struct cli_notes;
 struct pm_metrics;
 
 struct stat_result {
@@ -59,9 +60,8 @@ struct stat_row {
  * one. */
 bool stat_row_next(const struct stat_result *result, struct stat_row *row);
 
-/* Calls TAKE for each note about a result. */
-void stat_notes(const struct stat_result *result,
-		void (*take)(void *argument, const char *note), void *argument);
+/* Makes the notes about a result. */
+void stat_notes(const struct stat_result *result, const struct cli_notes *to);
 
 /* The formats: the table in text.c, CSV and JSON in data.c. */
 void stat_text_begin(const struct stat_result *result, struct pm_out *out);

@@ -275,6 +275,7 @@ void stat_text_begin(const struct stat_result *result, struct pm_out *out)
 void stat_text_end(const struct stat_result *result, struct pm_out *out)
 {
 	struct notes notes = {.out = out};
+	const struct cli_notes to = {put_note, &notes};
 
 	if (!result->options->interval_ns)
 		stat_text_interval(result, out);
@@ -285,6 +286,6 @@ void stat_text_end(const struct stat_result *result, struct pm_out *out)
 	if (result->signal)
 		pm_out_format(out, "  ended by signal %d (%s)\n", result->signal,
 			      strsignal(result->signal));
-	stat_notes(result, put_note, &notes);
+	stat_notes(result, &to);
 	pm_out_text(out, "\n");
 }
