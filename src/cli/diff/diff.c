@@ -51,9 +51,19 @@ static const char help[] =
 	"have changed: see --undecided), 2 the comparison could not be made.\n";
 /* clang-format on */
 
+/* At this alpha, ten of a million splits may show a change. */
+#define ALPHA_LEAST 1e-5
+
+/* An option that is a percentage or a fraction, below 1. */
+struct fraction {
+	double value, least;
+};
+
 /* Reads "1%" or "0.01". */
-static int fraction_read(const struct cli_option *option, const char *text, double least)
+static int take_fraction(const char *command, const struct cli_option *option,
+			 const char *text)
 {
+	struct fraction *to = option->to;
 	char *end;
 	double number = strtod(text, &end);
 
@@ -61,54 +71,32 @@ static int fraction_read(const struct cli_option *option, const char *text, doub
 		number /= 100;
 		end++;
 	}
-	if (end != text && !*end && number >= 0 && number < least)
+	if (end != text && !*end && number >= 0 && number < to->least)
 		return cli_fail(
-			DIFF_EXIT_TROUBLE, "diff",
+			DIFF_EXIT_TROUBLE, command,
 			"--%s '%s': expects at least %g%%: by the splits that are "
 			"looked at, less is never decided",
-			option->name, text, 100 * least);
-	if (end == text || *end || !(number >= least) || !(number < 1))
+			option->name, text, 100 * to->least);
+	if (end == text || *end || !(number >= to->least) || !(number < 1))
 		return cli_fail(
-			DIFF_EXIT_TROUBLE, "diff",
+			DIFF_EXIT_TROUBLE, command,
 			"--%s '%s': expects a percentage or a fraction, such as 5%% "
 			"or 0.05",
 			option->name, text);
-	*(double *)option->to = number;
+	to->value = number;
 	return 0;
-}
-
-static int take_effect(const char *command, const struct cli_option *option,
-		       const char *text)
-{
-	(void)command;
-	return fraction_read(option, text, 0);
-}
-
-static int take_not_slower(const char *command, const struct cli_option *option,
-			   const char *text)
-{
-	(void)command;
-	return fraction_read(option, text, 1e-4);
-}
-
-/* At this alpha, ten of a million splits may show a change. */
-#define ALPHA_LEAST 1e-5
-
-static int take_alpha(const char *command, const struct cli_option *option,
-		      const char *text)
-{
-	(void)command;
-	return fraction_read(option, text, ALPHA_LEAST);
 }
 
 /* Returns -1 to continue, or the exit status. */
 static int options_read(struct diff_options *to, int argc, char **argv)
 {
+	struct fraction effect = {-1, 0}, not_slower = {0, 1e-4},
+			alpha = {0.01, ALPHA_LEAST};
 	unsigned int format = 0;
 	const struct cli_option options[] = {
-		{"min-effect", .take = take_effect, .to = &to->min_effect},
-		{"not-slower", .take = take_not_slower, .to = &to->not_slower},
-		{"alpha", .take = take_alpha, .to = &to->alpha},
+		{"min-effect", .take = take_fraction, .to = &effect},
+		{"not-slower", .take = take_fraction, .to = &not_slower},
+		{"alpha", .take = take_fraction, .to = &alpha},
 		{"only", .text = &to->only},
 		{"inclusive", .flag = &to->inclusive},
 		{"all", .flag = &to->all},
@@ -123,6 +111,9 @@ static int options_read(struct diff_options *to, int argc, char **argv)
 	int status = cli_options_read(&command, argc, argv);
 
 	to->json = format;
+	to->min_effect = effect.value;
+	to->not_slower = not_slower.value;
+	to->alpha = alpha.value;
 	return status;
 }
 
@@ -233,8 +224,7 @@ static int show(const struct diff_data *data, const struct diff_options *how)
 
 int cli_diff(int argc, char **argv)
 {
-	struct diff_options how = {
-		.alpha = 0.01, .min_effect = -1, .undecided = DIFF_UNDECIDED_OWN};
+	struct diff_options how = {.undecided = DIFF_UNDECIDED_OWN};
 	struct diff_data data = {0};
 	const char *bad;
 	int status = options_read(&how, argc, argv);
