@@ -212,6 +212,8 @@ struct diff_row {
 	enum diff_verdict verdict;
 	bool without_p; /* decided by counts that repeat */
 	bool tested;
+	bool several;	       /* a run has several threads */
+	double slack[2];       /* of the sums, as fractions */
 	struct diff_run *runs; /* of A, then of B */
 	bool rare; /* the numbers are counts, which vary at least as chance does */
 	uint32_t column_count;

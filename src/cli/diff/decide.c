@@ -63,13 +63,6 @@ struct decision {
 	double weight;	 /* of all regions */
 };
 
-/* One quantity of one region. */
-struct cell {
-	struct diff_row *row;
-	bool threads;	 /* a run has several */
-	double slack[2]; /* of the sums, as fractions */
-};
-
 static int by_place(const void *a, const void *b, void *argument)
 {
 	const struct diff_entry *x = a, *y = b;
@@ -85,12 +78,11 @@ static int by_place(const void *a, const void *b, void *argument)
 }
 
 /* Makes the sample of SIDE from the entries FROM to TO of one quantity of one region. */
-static void sample_make(struct decision *decision, struct cell *cell, uint32_t side,
+static void sample_make(struct decision *decision, struct diff_row *row, uint32_t side,
 			const struct diff_entry *from, const struct diff_entry *to)
 {
 	uint32_t count = 0;
 	double sum = 0, visits = 0, slack = 0, threads = 0, squares = 0, cost = 0;
-	struct diff_row *row = cell->row;
 	struct diff_run *runs = row->runs + (side ? decision->data->runs[0] : 0);
 	struct diff_sample *sample = &row->sample[side];
 	struct pm_value *total = &row->total[side];
@@ -127,8 +119,8 @@ static void sample_make(struct decision *decision, struct cell *cell, uint32_t s
 	}
 	diff_sample_make(sample, decision->values, count);
 	row->cost[side] = visits > 0 ? cost / visits : 0;
-	cell->threads |= threads > count;
-	cell->slack[side] = sum > 0 ? slack / sum : INFINITY;
+	row->several |= threads > count;
+	row->slack[side] = sum > 0 ? slack / sum : INFINITY;
 	if (row->rare && count)
 		sample->variance =
 			fmax(sample->variance, diff_variance_least(sum, visits, count));
@@ -155,9 +147,8 @@ static bool does_repeat(const struct diff_data *data, uint32_t quantity)
 }
 
 /* Decides by counts that repeat. Returns false if that is not possible. */
-static bool decide_by_repeats(const struct decision *decision, struct cell *cell)
+static bool decide_by_repeats(const struct decision *decision, struct diff_row *row)
 {
-	struct diff_row *row = cell->row;
 	double effect = decision->options->min_effect, change = change_of(row);
 	bool single = row->sample[0].runs == 1 || row->sample[1].runs == 1;
 
@@ -165,14 +156,14 @@ static bool decide_by_repeats(const struct decision *decision, struct cell *cell
 	    (row->total[0].marks | row->total[1].marks) & MARKS_INEXACT ||
 	    !did_repeat(&row->sample[0], effect) || !did_repeat(&row->sample[1], effect))
 		return false;
-	if (single && cell->threads && !decision->data->exact) {
+	if (single && row->several && !decision->data->exact) {
 		row->threads = true;
 		return false;
 	}
 	/* A change that may come from the way of reading is not one. More runs may
 	 * decide. */
 	if (!decision->data->exact && fabs(change) > effect &&
-	    fabs(change) <= effect + fmax(cell->slack[0], cell->slack[1]))
+	    fabs(change) <= effect + fmax(row->slack[0], row->slack[1]))
 		return false;
 	row->without_p = true;
 	row->verdict = fabs(change) <= effect ? DIFF_SAME
@@ -202,9 +193,8 @@ static int column_make(struct diff_row *row)
 	return 0;
 }
 
-static void decide_cell(struct decision *decision, struct cell *cell)
+static void row_decide(struct decision *decision, struct diff_row *row)
 {
-	struct diff_row *row = cell->row;
 	const struct diff_sample *a = &row->sample[0], *b = &row->sample[1];
 
 	row->verdict = DIFF_OPEN;
@@ -216,7 +206,7 @@ static void decide_cell(struct decision *decision, struct cell *cell)
 		row->verdict = DIFF_SAME;
 		return;
 	}
-	if (decide_by_repeats(decision, cell))
+	if (decide_by_repeats(decision, row))
 		return;
 	row->listed = listed_of(row);
 	if (row->listed) {
@@ -347,10 +337,9 @@ static struct diff_row *row_begin(struct decision *decision,
 }
 
 /* Compares what both sides have, from the entries FROM to TO. */
-static int row_compare(struct decision *decision, struct cell *cell,
+static int row_compare(struct decision *decision, struct diff_row *row,
 		       const struct diff_entry *from, const struct diff_entry *to)
 {
-	struct diff_row *row = cell->row;
 	int err = row->quantity == DIFF_TIME
 			  ? diff_columns_make(row, decision->data, from, to)
 			  : column_make(row);
@@ -360,7 +349,7 @@ static int row_compare(struct decision *decision, struct cell *cell,
 	if (!row->columns->log && is_time(decision->data, row->quantity))
 		diff_samples_damp(&row->sample[0], &row->sample[1]);
 	row->shown = row->columns;
-	decide_cell(decision, cell);
+	row_decide(decision, row);
 	return 0;
 }
 
@@ -369,7 +358,6 @@ static int row_make(struct decision *decision, const struct diff_entry *from,
 		    const struct diff_entry *to)
 {
 	struct diff_row *row = row_begin(decision, from);
-	struct cell cell = {.row = row};
 	const struct diff_entry *middle = from;
 	bool both;
 	int err = 0;
@@ -384,11 +372,11 @@ static int row_make(struct decision *decision, const struct diff_entry *from,
 			    !comparable(decision->data, row->quantity)
 		 : row->quantity != DIFF_VISITS)
 		return 0;
-	sample_make(decision, &cell, 0, from, middle);
-	sample_make(decision, &cell, 1, middle, to);
+	sample_make(decision, row, 0, from, middle);
+	sample_make(decision, row, 1, middle, to);
 	row->verdict = DIFF_ONE_SIDE;
 	if (both)
-		err = row_compare(decision, &cell, from, to);
+		err = row_compare(decision, row, from, to);
 	decision->result->row_count++;
 	return err;
 }
