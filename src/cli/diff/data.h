@@ -111,7 +111,6 @@ enum diff_order { DIFF_MIXED, DIFF_TURNS, DIFF_BLOCKS };
 
 struct diff_data {
 	uint32_t file_count, region_count, event_count, entry_count;
-	uint32_t file_room, region_room, event_room, entry_room;
 	struct diff_file *files;
 	char **regions;
 	void *region_tree;

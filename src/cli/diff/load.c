@@ -17,25 +17,9 @@
 #include "core/text/bytes.h"
 #include "core/text/grow.h"
 
-/* Makes room for one more element of ARRAY. */
-#define GROW(array, count, room)                                                         \
-	((count) < (room) || grow((void **)&(array), &(room), sizeof(*(array))))
-
-static bool grow(void **array, uint32_t *room, size_t size)
-{
-	uint32_t more = *room ? 2 * *room : 16;
-	void *moved = more > *room ? realloc(*array, more * size) : NULL;
-
-	if (!moved)
-		return false;
-	*array = moved;
-	*room = more;
-	return true;
-}
-
 struct name {
-	char *text;
 	uint32_t number;
+	char text[];
 };
 
 static int name_compare(const void *a, const void *b)
@@ -45,27 +29,23 @@ static int name_compare(const void *a, const void *b)
 
 static int region_number(struct diff_data *data, const char *text, uint32_t *number)
 {
-	struct name key = {(char *)(uintptr_t)text, 0}, *name, **found;
+	struct name *name = malloc(sizeof(*name) + strlen(text) + 1), **found;
 
-	found = tfind(&key, &data->region_tree, name_compare);
-	if (found) {
-		*number = (*found)->number;
-		return 0;
-	}
-	if (!GROW(data->regions, data->region_count, data->region_room))
-		return -ENOMEM;
-	name = malloc(sizeof(*name));
 	if (!name)
 		return -ENOMEM;
-	name->text = strdup(text);
+	strcpy(name->text, text);
 	name->number = data->region_count;
-	if (!name->text || !tsearch(name, &data->region_tree, name_compare)) {
-		free(name->text);
+	found = tsearch(name, &data->region_tree, name_compare);
+	if (!found || *found != name)
 		free(name);
+	if (!found)
 		return -ENOMEM;
-	}
-	data->regions[data->region_count++] = name->text;
-	*number = name->number;
+	*number = (*found)->number;
+	if (*number < data->region_count)
+		return 0;
+	if (!PM_GROW(data->regions, data->region_count))
+		return -ENOMEM;
+	data->regions[data->region_count++] = (*found)->text;
 	return 0;
 }
 
@@ -98,7 +78,7 @@ static int event_number(struct diff_data *data, const struct pm_report_event *ev
 		    same_counter(&data->events[e].counter, event->first))
 			break;
 	if (e == data->event_count) {
-		if (!GROW(data->events, data->event_count, data->event_room))
+		if (!PM_GROW(data->events, data->event_count))
 			return -ENOMEM;
 		new = &data->events[e];
 		memset(new, 0, sizeof(*new));
@@ -118,7 +98,7 @@ static int event_number(struct diff_data *data, const struct pm_report_event *ev
 
 static int entry_add(struct diff_data *data, const struct diff_entry *entry)
 {
-	if (!GROW(data->entries, data->entry_count, data->entry_room))
+	if (!PM_GROW(data->entries, data->entry_count))
 		return -ENOMEM;
 	data->entries[data->entry_count++] = *entry;
 	return 0;
@@ -126,7 +106,7 @@ static int entry_add(struct diff_data *data, const struct diff_entry *entry)
 
 /* How to read a file's values. */
 struct taking {
-	const uint32_t *events; /* their numbers in the comparison */
+	const uint32_t *events, *regions; /* their numbers in the comparison; by node */
 	bool inclusive;
 	const bool *
 		outer; /* by region: another region is nested in it; NULL with inclusive */
@@ -204,17 +184,15 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 	const struct pm_report_model *model = tree->model;
 	const struct pm_path_visits *visits = pm_path_visits(tree, n);
 	struct pm_value value = pm_report_time(tree, n, !how->inclusive);
-	struct diff_entry entry = {.file = data->file_count - 1,
+	struct diff_entry entry = {.region = how->regions[n],
+				   .quantity = DIFF_VISITS,
+				   .file = data->file_count - 1,
+				   .sum = (double)visits->ended,
+				   .visits = 1,
 				   .coverage = 1,
 				   .threads = (double)pm_path_threads(tree, n)->count};
-	int err = region_number(data, pm_path_name(tree, n), &entry.region);
+	int err = entry_add(data, &entry);
 
-	if (err)
-		return err;
-	entry.quantity = DIFF_VISITS;
-	entry.sum = (double)visits->ended;
-	entry.visits = 1;
-	err = entry_add(data, &entry);
 	if (err || value.state != PM_COUNTED)
 		return err;
 	entry.quantity = DIFF_TIME;
@@ -332,15 +310,14 @@ static int tree_add(struct diff_data *data, const struct pm_report_model *model,
 	pm_report_tree_free(&tree);
 	if (err)
 		goto out;
-	for (uint32_t n = 1; !err && n < flat.node_count; n++)
-		err = region_add(data, &flat, n, &how);
-	if (!err)
-		err = total_add(data, &flat, outer, events);
-	regions = calloc(flat.node_count, sizeof(*regions));
-	if (!err && !regions)
+	how.regions = regions = calloc(flat.node_count, sizeof(*regions));
+	if (!regions)
 		err = -ENOMEM;
 	for (uint32_t n = 1; !err && n < flat.node_count; n++)
-		err = region_number(data, pm_path_name(&flat, n), &regions[n]);
+		err = region_number(data, pm_path_name(&flat, n), &regions[n])
+			      ?: region_add(data, &flat, n, &how);
+	if (!err)
+		err = total_add(data, &flat, outer, events);
 	if (!err)
 		err = diff_metrics_load(data, &flat, regions, inclusive);
 	pm_report_tree_free(&flat);
@@ -377,7 +354,7 @@ static struct diff_file *file_add(struct diff_data *data, uint32_t side, const c
 {
 	struct diff_file *file;
 
-	if (!GROW(data->files, data->file_count, data->file_room))
+	if (!PM_GROW(data->files, data->file_count))
 		return NULL;
 	file = &data->files[data->file_count];
 	memset(file, 0, sizeof(*file));
@@ -785,12 +762,6 @@ int diff_load_end(struct diff_data *data, struct pm_diag *diag)
 	return err;
 }
 
-static void name_free(void *name)
-{
-	free(((struct name *)name)->text);
-	free(name);
-}
-
 void diff_data_free(struct diff_data *data)
 {
 	for (uint32_t i = 0; i < data->file_count; i++)
@@ -799,7 +770,7 @@ void diff_data_free(struct diff_data *data)
 		free(data->events[e].name);
 	for (uint32_t i = 0; i < data->input_count; i++)
 		free(data->inputs[i].values);
-	tdestroy(data->region_tree, name_free);
+	tdestroy(data->region_tree, free);
 	free(data->visits);
 	free(data->inputs);
 	free(data->files);
