@@ -211,18 +211,13 @@ int diff_columns_adjust(struct diff_result *result, const uint32_t runs[2])
 static double mean_set(struct diff_column *column, uint32_t side, uint32_t from,
 		       uint32_t to)
 {
-	double squares = 0, count = 0, mean = 0;
+	struct diff_moments m = {0};
 
-	for (uint32_t r = from; r < to; r++) {
-		double apart = column->runs[r].value - mean;
-
-		if (!column->runs[r].there)
-			continue;
-		mean += apart / ++count;
-		squares += apart * (column->runs[r].value - mean);
-	}
-	column->mean[side] = mean;
-	return count > 1 ? squares / (count - 1) / count : -1;
+	for (uint32_t r = from; r < to; r++)
+		if (column->runs[r].there)
+			diff_moments_add(&m, column->runs[r].value);
+	column->mean[side] = m.mean;
+	return m.count > 1 ? diff_moments_variance(&m) / m.count : -1;
 }
 
 static void measure(struct diff_column *column, const uint32_t runs[2], double effect,

@@ -5,14 +5,12 @@
  *   diff.c       options, order of the steps, exit status
  *   load.c       reads files into numbers, one for each run
  *   stat_file.c  reads the JSON of perfmon stat
- *   visits.c     the fastest visit and the median of a run
  *   order.c      the order in which the runs began
  *   decide.c     decides which differences are changes
  *   columns.c    the numbers of a run that are tested, and the run's speed
  *   shuffle.c    tests which differences are more than chance
  *   bounds.c     what is the same, and what the runs could have seen
- *   math.c       samples, their distance, and intervals
- *   ranks.c      medians and bounds, from the order of values
+ *   math.c       samples, their distance, and intervals; medians and bounds; visits
  *   metrics.c    the metrics of both sides
  *   notes.c      notes about the comparison
  *   text.c       the table
@@ -25,8 +23,6 @@
 #include <stdint.h>
 
 #include "cli/diff/math.h"
-#include "cli/diff/ranks.h"
-#include "cli/diff/visits.h"
 #include "core/report/model/value.h"
 #include "core/report/output/out.h"
 #include "core/text/diag.h"

@@ -12,6 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfmon/profile_layout.h"
+
+/* Mean and variance, one value at a time (Welford). Counts of 10^12 may differ only in
+ * their last digits. */
+struct diff_moments {
+	uint32_t count;
+	double mean, squares;
+};
+
+void diff_moments_add(struct diff_moments *m, double value);
+double diff_moments_variance(const struct diff_moments *m); /* 0 of fewer than two */
+
 /* The runs of one side, as their mean and the variance between runs. */
 struct diff_sample {
 	uint32_t runs;
@@ -67,5 +79,78 @@ double diff_ways(uint32_t n, uint32_t m);
 
 /* Returns how many runs on each side can show a change at ALPHA. */
 uint32_t diff_runs_needed(double alpha);
+
+/* --- ranks -------------------------------------------------------------------------- */
+
+/*
+ * These functions use only the order of values, whatever their distribution: they return
+ * medians, bounds of the difference of two sides (Hodges and Lehmann's, by Mann and Whitney's
+ * distribution), and how many runs a difference needs to be seen.
+ */
+
+/* Returns the median of the COUNT VALUES, which it sorts, or 0 of none. */
+double diff_median(double *values, uint32_t count);
+
+struct diff_weighted {
+	double value, weight;
+};
+
+/* Returns the value below and above which lies at most half of the weight of the COUNT
+ * VALUES, which it sorts. */
+double diff_weighted_median(struct diff_weighted *values, uint32_t count);
+
+/*
+ * Returns which of the N * M sorted differences between the values of two sides is a
+ * bound that the true difference is beyond in at most 5 % of all cases: 1 for the least,
+ * or 0 if the sides are too small for any.
+ */
+uint32_t diff_bound_rank(uint32_t n, uint32_t m);
+
+struct diff_bounds {
+	bool known;
+	double low, high;
+};
+
+/* Makes bounds of B - A, of 5 % on each side, from the N values A and the M values B. Not
+ * known of too few values. Returns 0 or -ENOMEM. */
+int diff_bounds_make(struct diff_bounds *bounds, const double *a, uint32_t n,
+		     const double *b, uint32_t m);
+
+/* Returns how many standard errors the permutations of RUNS runs on each side usually
+ * ask for, at an alpha of 1 % and some 200 columns. */
+double diff_critical_usual(double runs);
+
+/* With more runs than this nobody waits for an answer. */
+#define DIFF_RUNS_MOST 200
+
+/*
+ * Returns with how many runs on each side a change of WANTED is seen if ERROR is the
+ * standard error of RUNS runs on each side and their limit was CRITICAL. WANTED and
+ * EFFECT are differences of logarithms. 0: with more than DIFF_RUNS_MOST.
+ */
+uint32_t diff_runs_wanted(double error, double critical, double runs, double effect,
+			  double wanted);
+
+/* Returns the difference of logarithms that such runs see in most cases. */
+double diff_seen(double error, double critical, double effect);
+
+/* --- visits ------------------------------------------------------------------------- */
+
+/* The visits of a region in one file, or in a run of several: the fastest one and the
+ * histogram, from which the median follows. */
+struct diff_visits {
+	double fastest, slowest; /* in ticks */
+	double tick_ns;		 /* the length of a tick; 0: no visit */
+	double bins[PERFMON_PROFILE_BINS];
+};
+
+/* Adds FROM's visits to TO. Ticks of another length go to the nearest bin. */
+void diff_visits_add(struct diff_visits *to, const struct diff_visits *from);
+
+double diff_visits_count(const struct diff_visits *visits);
+
+/* Return the time of the fastest visit, and the median of all, in ns. */
+double diff_visits_fastest(const struct diff_visits *visits);
+double diff_visits_median(const struct diff_visits *visits);
 
 #endif
