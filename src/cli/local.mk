@@ -28,7 +28,7 @@ perfmon_SOURCES = \
 	src/cli/functions/read.c src/cli/functions/trees.h \
 	src/cli/info/info.c src/cli/info/info.h src/cli/info/json.c \
 	src/cli/join/join.c src/cli/join/join.h \
-	src/cli/list/groups.c src/cli/list/groups.h src/cli/list/list.c src/cli/list/list.h \
+	src/cli/list/groups.c src/cli/list/list.c src/cli/list/list.h \
 	src/cli/metrics/definition.c src/cli/metrics/definition.h src/cli/metrics/event.c src/cli/metrics/event.h \
 	src/cli/metrics/expression.c src/cli/metrics/expression.h src/cli/metrics/file.c src/cli/metrics/formula.c \
 	src/cli/metrics/formula.h src/cli/metrics/machine.c src/cli/metrics/machine.h src/cli/metrics/metrics.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The groups of events: a text for people, lines for programs. */
-#include "cli/list/groups.h"
+#include "cli/list/list.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/common/common.h"
-#include "cli/list/groups.h"
 #include "cli/list/list.h"
 #include "core/events/events.h"
 #include "core/report/output/escape.h"
