@@ -71,18 +71,18 @@ static int open_file(struct pm_report_file *file, const char *path)
 	return err;
 }
 
-/*
- * Opens the file at PATH for text that is written as it comes. *MADE says that it is new.
- */
-static int open_to_grow(const char *path, bool append, bool *made)
+/* Opens the file itself, for text that is written as it comes. */
+static int open_to_grow(struct cli_output *output, bool append)
 {
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : 0);
-	int fd = open(path, flags | O_EXCL, 0666);
+	int fd = open(output->path, flags | O_EXCL, 0666);
 
-	*made = fd >= 0;
+	output->made = fd >= 0;
+	output->empty_first = !append;
 	if (fd < 0 && errno == EEXIST)
-		fd = open(path, flags, 0666);
-	return fd < 0 ? -errno : fd;
+		fd = open(output->path, flags, 0666);
+	output->file = (struct pm_report_file){.fd = fd, .old = -1};
+	return fd < 0 ? -errno : 0;
 }
 
 /*
@@ -114,7 +114,7 @@ static char *path_of(const char *command, const char *path, const char *suffix)
 	return whole;
 }
 
-/* Returns whether to open a file at output->path. If not, *STATUS is the result. */
+/* Names the file of OUTPUT. Returns false if there is none to open, with the result in *STATUS. */
 static bool wants_file(struct cli_output *output, const char *command, const char *path,
 		       const char *suffix, int *status)
 {
@@ -130,15 +130,14 @@ static bool wants_file(struct cli_output *output, const char *command, const cha
 /* ERR is the result of opening. */
 static int opened(struct cli_output *output, int err)
 {
-	if (err) {
-		cli_complain(output->command, "'%s': %s", output->path, strerror(-err));
-		free(output->path);
-		output->path = NULL;
-		return CLI_FAILED;
-	}
 	output->out.sink = cli_output_write;
 	output->out.argument = output;
-	return 0;
+	if (!err)
+		return 0;
+	cli_complain(output->command, "'%s': %s", output->path, strerror(-err));
+	free(output->path);
+	output->path = NULL;
+	return CLI_FAILED;
 }
 
 int cli_output_begin(struct cli_output *output, const char *command, const char *path,
@@ -156,14 +155,11 @@ int cli_output_begin(struct cli_output *output, const char *command, const char 
 int cli_output_grow(struct cli_output *output, const char *command, const char *path,
 		    const char *suffix, bool append)
 {
-	int status, fd;
+	int status;
 
 	if (!wants_file(output, command, path, suffix, &status))
 		return status;
-	fd = open_to_grow(output->path, append, &output->made);
-	output->file = (struct pm_report_file){.fd = fd, .old = -1};
-	output->empty_first = !append;
-	return opened(output, fd < 0 ? fd : 0);
+	return opened(output, open_to_grow(output, append));
 }
 
 int cli_output_write(void *argument, const char *text, size_t size)
