@@ -10,7 +10,7 @@ perfmon_SOURCES = \
 	src/cli/common/common.h src/cli/common/complain.c src/cli/common/complain.h \
 	src/cli/common/json_read.c src/cli/common/json_read.h src/cli/common/machine.c src/cli/common/machine.h src/cli/common/options.c \
 	src/cli/common/options.h src/cli/common/output.c src/cli/common/output.h \
-	src/cli/common/progress.c src/cli/common/progress.h src/cli/common/resolve.c src/cli/common/resolve.h src/cli/common/sources.c \
+	src/cli/common/resolve.c src/cli/common/resolve.h src/cli/common/sources.c \
 	src/cli/common/sources.h src/cli/common/terminal.c src/cli/common/terminal.h \
 	src/cli/ceilings/aarch64.c src/cli/ceilings/ceilings.h src/cli/ceilings/file.c \
 	src/cli/ceilings/generic.c src/cli/ceilings/kernels.h src/cli/ceilings/machine.c \

@@ -12,7 +12,6 @@
 #include "cli/common/machine.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/progress.h"
 #include "cli/common/resolve.h"
 #include "cli/common/sources.h"
 #include "cli/common/terminal.h"

@@ -9,7 +9,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "core/kernel/kernel.h"
 
 #define COLUMNS_MIN	40
 #define COLUMNS_MAX	1000
@@ -37,9 +40,17 @@ static unsigned int ask_columns(void)
 				       : (unsigned int)columns;
 }
 
+/* Returns whether TERM names a terminal that can do more than print. */
+static bool is_capable(void)
+{
+	const char *type = getenv("TERM");
+
+	return type && *type && strcmp(type, "dumb") != 0;
+}
+
 static void look(void)
 {
-	const char *type = getenv("TERM"), *plain = getenv("NO_COLOR");
+	const char *plain = getenv("NO_COLOR");
 
 	if (terminal.known)
 		return;
@@ -48,8 +59,7 @@ static void look(void)
 	if (!terminal.is_terminal)
 		return;
 	terminal.columns = ask_columns();
-	terminal.colours =
-		type && *type && strcmp(type, "dumb") != 0 && !(plain && *plain);
+	terminal.colours = is_capable() && !(plain && *plain);
 }
 
 void cli_terminal_use(int fd)
@@ -66,12 +76,6 @@ bool cli_is_terminal(void)
 	return terminal.is_terminal;
 }
 
-bool cli_has_colours(void)
-{
-	look();
-	return terminal.colours;
-}
-
 unsigned int cli_columns(void)
 {
 	look();
@@ -86,7 +90,8 @@ const char *cli_style(enum cli_style style)
 		[CLI_BAD] = "\033[31m",
 	};
 
-	return cli_has_colours() ? codes[style] : "";
+	look();
+	return terminal.colours ? codes[style] : "";
 }
 
 void cli_style_row(struct pm_row *row, enum cli_style style)
@@ -123,6 +128,44 @@ void cli_print_wrapped(unsigned int column, enum cli_style style, const char *te
 		text += strspn(text, " ");
 	}
 	printf("%s\n", off);
+}
+
+/* --- progress ----------------------------------------------------------------------- */
+
+#define WIDTH	  40
+#define FIRST_NS  250000000
+#define PERIOD_NS 100000000
+
+static struct {
+	bool known, is_terminal, drawn;
+	uint64_t due_ns;
+} progress;
+
+void cli_progress(size_t done, size_t all, const char *noun)
+{
+	static const char bar[WIDTH + 1] = "########################################";
+	uint64_t now = 0;
+	int filled;
+
+	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
+	if (!progress.known) {
+		progress.known = true;
+		progress.is_terminal = isatty(STDERR_FILENO) && is_capable();
+		progress.due_ns = now + FIRST_NS;
+	}
+	if (!progress.is_terminal || now < progress.due_ns || !all)
+		return;
+	progress.due_ns = now + PERIOD_NS;
+	progress.drawn = true;
+	filled = (int)((double)WIDTH * (double)done / (double)all);
+	fprintf(stderr, "\r[%-*.*s] %zu of %zu %s", WIDTH, filled, bar, done, all, noun);
+}
+
+void cli_progress_end(void)
+{
+	if (progress.drawn)
+		fputs("\r\033[K", stderr);
+	progress.drawn = false;
 }
 
 /* --- pages -------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #define PM_CLI_COMMON_TERMINAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "core/report/output/row.h"
 
@@ -14,7 +15,6 @@ bool cli_is_terminal(void);
 
 /* Makes the functions below use FD instead of standard output. */
 void cli_terminal_use(int fd);
-bool cli_has_colours(void);
 
 /* Returns the number of columns (COLUMNS, the terminal's, or 80), or 0 without a
  * terminal. */
@@ -36,6 +36,13 @@ void cli_style_row(struct pm_row *row, enum cli_style style);
 /* Prints TEXT in STYLE from COLUMN (the cursor's) on, broken between words so that it
  * fits; further lines begin at the same column. Ends with a newline. */
 void cli_print_wrapped(unsigned int column, enum cli_style style, const char *text);
+
+/* Shows that DONE of ALL are done, by a bar on standard error if that is a terminal; NOUN names
+ * them. Draws at most ten times a second, and not before a quarter of a second has passed. */
+void cli_progress(size_t done, size_t all, const char *noun);
+
+/* Removes the bar, before anything else is written. */
+void cli_progress_end(void);
 
 /*
  * On a terminal, sends all further output through $PAGER, by default `less -FRX`, which
