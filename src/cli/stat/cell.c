@@ -88,6 +88,17 @@ double stat_sum_spread(const struct stat_sum *sum)
 
 /* --- cells -------------------------------------------------------------------------- */
 
+const char *stat_status_name(enum stat_status status)
+{
+	static const char *const names[] = {
+		[STAT_COUNTED] = "counted",	      [STAT_MULTIPLEXED] = "multiplexed",
+		[STAT_PARTIAL] = "partial",	      [STAT_NOT_COUNTED] = "not counted",
+		[STAT_NEVER_OPENED] = "never opened",
+	};
+
+	return names[status];
+}
+
 /* Returns the count over the enabled time, in the event's unit. */
 static double estimate(const struct stat_event *event, const struct perfmon_value *value)
 {

@@ -59,6 +59,9 @@ enum stat_status {
 	STAT_NEVER_OPENED
 };
 
+/* Returns "counted", ... as the documents list them. */
+const char *stat_status_name(enum stat_status status);
+
 /* The result of an event in a group of CPUs. */
 struct stat_cell {
 	enum stat_status status;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "cli/common/common.h"
-#include "cli/stat/metric.h"
+#include "cli/stat/derive.h"
 #include "core/report/output/escape.h"
 #include "core/report/output/json.h"
 

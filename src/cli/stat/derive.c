@@ -25,29 +25,11 @@ static bool are_comparable(const struct stat_cell *a, const struct perf_event_at
 			   const struct stat_cell *b, const struct perf_event_attr *y)
 {
 	return a->status <= STAT_MULTIPLEXED && b->status <= STAT_MULTIPLEXED &&
-	       a->count.runs == b->count.runs && b->count.mean > 0 &&
+	       a->count.runs == b->count.runs &&
 	       ((a->status == STAT_COUNTED && b->status == STAT_COUNTED) ||
 		(a->enabled_ns == b->enabled_ns && a->running_ns == b->running_ns)) &&
 	       x->exclude_user == y->exclude_user &&
 	       x->exclude_kernel == y->exclude_kernel;
-}
-
-/* Returns the cell of the hardware event CONFIG that is comparable to ROW's, or NULL. */
-static const struct stat_cell *find(const struct stat_result *result,
-				    const struct stat_row *row, uint64_t config)
-{
-	const struct stat_events *events = &result->counting->events;
-	const struct stat_cell *group = row->cell - (row->event - events->events);
-
-	for (uint32_t j = 0; j < events->count; j++) {
-		const struct pm_event *other = events->events[j].event;
-
-		if (is_event(other, PERF_TYPE_HARDWARE, config) &&
-		    are_comparable(row->cell, &row->event->event->attr, &group[j],
-				   &other->attr))
-			return &group[j];
-	}
-	return NULL;
 }
 
 /* The codes of slots and of the first of topdown's metrics, whose level 1 divides all slots. */
@@ -65,19 +47,24 @@ static bool is_topdown(const struct stat_counting *counting, const struct pm_eve
 				   event[1].logical == event->logical);
 }
 
-/* Returns the cell of topdown's event CODE that is comparable to ROW's, or NULL. */
-static const struct stat_cell *find_topdown(const struct stat_result *result,
-					    const struct stat_row *row, uint64_t code)
+/* Returns the cell of topdown's event CODE, or of the hardware event CODE that happened, that is
+ * comparable to ROW's, or NULL. */
+static const struct stat_cell *find(const struct stat_result *result,
+				    const struct stat_row *row, bool topdown,
+				    uint64_t code)
 {
 	const struct stat_events *events = &result->counting->events;
 	const struct stat_cell *group = row->cell - (row->event - events->events);
 
 	for (uint32_t j = 0; j < events->count; j++) {
 		const struct pm_event *other = events->events[j].event;
+		bool is_it = topdown ? is_topdown(result->counting, other) &&
+					       other->attr.config == code
+				     : is_event(other, PERF_TYPE_HARDWARE, code) &&
+					       group[j].count.mean > 0;
 
-		if (is_topdown(result->counting, other) && other->attr.config == code &&
-		    are_comparable(&group[j], &other->attr, row->cell,
-				   &row->event->event->attr))
+		if (is_it && are_comparable(row->cell, &row->event->event->attr,
+					    &group[j], &other->attr))
 			return &group[j];
 	}
 	return NULL;
@@ -129,8 +116,8 @@ static struct stat_ratio ratio_of(const struct stat_result *result,
 					   (double)cell->value /
 						   (double)cell->running_ns};
 	if (event->topdown == PM_TOPDOWN_METRIC && is_topdown(result->counting, event)) {
-		other = find_topdown(result, row, TOPDOWN_SLOTS);
-		if (other && other->count.mean > 0)
+		other = find(result, row, true, TOPDOWN_SLOTS);
+		if (other && other->count.mean > 0 && cell->count.mean > 0)
 			ratio = (struct stat_ratio){"percent-of-slots", "% of slots", 2,
 						    100 * cell->count.mean /
 							    other->count.mean};
@@ -139,7 +126,7 @@ static struct stat_ratio ratio_of(const struct stat_result *result,
 	for (size_t k = 0; k < sizeof(ratios) / sizeof(ratios[0]) && !ratio.key; k++) {
 		if (!is_event(event, PERF_TYPE_HARDWARE, ratios[k].config))
 			continue;
-		other = find(result, row, ratios[k].of);
+		other = find(result, row, false, ratios[k].of);
 		if (other) {
 			ratio = ratios[k].ratio;
 			ratio.value =
@@ -154,15 +141,10 @@ static struct stat_ratio ratio_of(const struct stat_result *result,
 /* Sets the numbers of ROW, which has its event and its cell. */
 static void fill_row(const struct stat_result *result, struct stat_row *row)
 {
-	static const char *const names[] = {
-		[STAT_COUNTED] = "counted",	      [STAT_MULTIPLEXED] = "multiplexed",
-		[STAT_PARTIAL] = "partial",	      [STAT_NOT_COUNTED] = "not counted",
-		[STAT_NEVER_OPENED] = "never opened",
-	};
 	const struct stat_cell *cell = row->cell;
 	double rest = cell->count.mean - cell->own.mean;
 
-	row->status = names[cell->status];
+	row->status = stat_status_name(cell->status);
 	row->known = cell->status < STAT_NOT_COUNTED;
 	row->coverage = cell->count.runs ? 1 : 0;
 	if (cell->running_ns < cell->enabled_ns)
@@ -317,8 +299,8 @@ static double topdown_error(const struct stat_result *result,
 	double sum = 0, all = slots->cell->count.mean;
 
 	for (int k = 0; k < TOPDOWN_LEVEL1; k++) {
-		const struct stat_cell *cell = find_topdown(
-			result, slots, TOPDOWN_FIRST + (uint64_t)k * TOPDOWN_STEP);
+		const struct stat_cell *cell = find(
+			result, slots, true, TOPDOWN_FIRST + (uint64_t)k * TOPDOWN_STEP);
 
 		if (!cell)
 			return INFINITY;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A result: its rows with ratios of counts, its notes, and its formats. */
+/* A result: its rows with ratios of counts, its metrics by name and of groups, its notes, and its
+ * formats. */
 #ifndef PM_CLI_STAT_DERIVE_H
 #define PM_CLI_STAT_DERIVE_H
 
@@ -34,7 +35,7 @@ struct stat_row {
 	const struct stat_event *event;
 	const struct stat_cell *cell;
 	char group_name[STAT_GROUP_NAME]; /* "" without groups */
-	const char *status;		  /* "counted", ... as the documents list them */
+	const char *status;		  /* its name */
 	bool known;			  /* there is a count */
 	double coverage; /* how much of the time it was on the hardware: 0 to 1 */
 	/* Is set if the first thread's counts are known apart from those of the threads that
@@ -59,6 +60,23 @@ struct stat_row {
 /* Gets the next row, or the first one if ROW is all zeros. Returns false behind the last
  * one. */
 bool stat_row_next(const struct stat_result *result, struct stat_row *row);
+
+/* A formula in a group of CPUs. */
+struct stat_metric {
+	size_t next; /* where stat_metric_next() continues */
+	const char *name, *unit, *formula;
+	char group_name[STAT_GROUP_NAME];
+	/* The worst of its events, and of an event that is not there its label. */
+	enum stat_status status;
+	const char *status_name, *missing;
+	double coverage; /* the lowest of its events */
+	bool known; /* there is a value: no event is missing, nothing divides by zero */
+	double value;
+};
+
+/* Gets the next formula, or the first one if METRIC is all zeros. Returns false behind the
+ * last one. */
+bool stat_metric_next(const struct stat_result *result, struct stat_metric *metric);
 
 /* Makes the notes about a result. */
 void stat_notes(const struct stat_result *result, const struct cli_notes *to);

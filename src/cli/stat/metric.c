@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/stat/metric.h"
-
 #include <string.h>
 #include <strings.h>
 
+#include "cli/stat/derive.h"
 #include "core/report/model/event_name.h"
 #include "core/report/model/metric.h"
 
@@ -70,11 +69,6 @@ static double take_input(const struct stat_result *result, const struct stat_cel
 static void calculate(const struct stat_result *result, const struct stat_cell *cells,
 		      const struct pm_metric *formula, struct stat_metric *metric)
 {
-	static const char *const names[] = {
-		[STAT_COUNTED] = "counted",	      [STAT_MULTIPLEXED] = "multiplexed",
-		[STAT_PARTIAL] = "partial",	      [STAT_NOT_COUNTED] = "not counted",
-		[STAT_NEVER_OPENED] = "never opened",
-	};
 	double values[PM_METRIC_INPUTS];
 
 	metric->name = formula->name;
@@ -86,7 +80,7 @@ static void calculate(const struct stat_result *result, const struct stat_cell *
 	metric->known = true;
 	for (uint32_t i = 0; i < formula->input_count && metric->known; i++)
 		values[i] = take_input(result, cells, &formula->inputs[i], metric);
-	metric->status_name = names[metric->status];
+	metric->status_name = stat_status_name(metric->status);
 	metric->known = metric->known && pm_metric_value(formula, values, &metric->value);
 }
 

@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,7 +18,6 @@
 #include "cli/common/common.h"
 #include "cli/metrics/named.h"
 #include "cli/stat/derive.h"
-#include "cli/stat/inherited.h"
 #include "cli/stat/stat.h"
 #include "core/kernel/kernel.h"
 #include "core/report/model/metric.h"
@@ -56,6 +58,62 @@ static int open_output(struct cli_output *output, struct pm_out *out,
 			 : options->output ? STDOUT_FILENO
 					   : STDERR_FILENO);
 	return status;
+}
+
+/* --- what a command inherits -------------------------------------------------------- */
+
+/* Signals for writing to a reader that has gone, or to a file that may not grow. */
+static const int at_write[] = {SIGPIPE, SIGXFSZ};
+
+static bool was_usual[sizeof(at_write) / sizeof(at_write[0])];
+static struct rlimit files_before;
+
+/* Ignores signals for writing, which must not replace the command's exit status. Raises the limit of
+ * descriptors to the maximum: each event needs one on each CPU. */
+static void inherited_begin(void)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct sigaction now;
+	struct rlimit more;
+
+	for (size_t i = 0; i < sizeof(at_write) / sizeof(at_write[0]); i++) {
+		sigaction(at_write[i], NULL, &now);
+		was_usual[i] = now.sa_handler == SIG_DFL;
+		if (was_usual[i])
+			sigaction(at_write[i], &ignore, NULL);
+	}
+	/* A failure does no harm: the error of an event says why. */
+	if (getrlimit(RLIMIT_NOFILE, &files_before))
+		return;
+	more = files_before;
+	more.rlim_cur = more.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &more);
+}
+
+/* Gives a command the effects of signals and the limit from before. */
+static void inherited_undo(void)
+{
+	const struct sigaction usual = {.sa_handler = SIG_DFL};
+
+	for (size_t i = 0; i < sizeof(at_write) / sizeof(at_write[0]); i++)
+		if (was_usual[i])
+			sigaction(at_write[i], &usual, NULL);
+	if (files_before.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files_before);
+}
+
+/* The position of standard input at the start; negative: it cannot be restored. */
+static off_t input_at = -1;
+
+/* Makes each run read standard input from the same place. Returns false if the input is a pipe or a
+ * socket. */
+static bool input_begin(void)
+{
+	struct stat input;
+
+	input_at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	return fstat(STDIN_FILENO, &input) ||
+	       !(S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
 }
 
 /* --- counting ----------------------------------------------------------------------- */
@@ -231,7 +289,7 @@ static int run_once(struct stat_work *work)
 {
 	const struct stat_options *options = work->options;
 	char **command = options->exact ? work->exact.line : options->command;
-	const struct cli_child_how how = {.undo = stat_inherited_undo};
+	const struct cli_child_how how = {.undo = inherited_undo};
 	struct cli_child child = {.pid = 0};
 	uint64_t start_ns, end_ns;
 	pid_t pid;
@@ -286,13 +344,13 @@ static int count_and_write(struct stat_work *work)
 	int status = 0;
 
 	cli_child_signals_begin();
-	stat_inherited_begin();
+	inherited_begin();
 	if (options->interval_ns)
 		write_begin(work);
-	result->input_lost = !stat_input_begin() && options->runs > 1;
+	result->input_lost = !input_begin() && options->runs > 1;
 	for (uint32_t i = 0; i < options->runs && !status; i++) {
-		if (i)
-			stat_input_again();
+		if (i && input_at >= 0)
+			lseek(STDIN_FILENO, input_at, SEEK_SET);
 		status = run_once(work);
 	}
 	stat_exact_end(&work->exact);

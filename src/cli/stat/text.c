@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/common/common.h"
-#include "cli/stat/metric.h"
+#include "cli/stat/derive.h"
 #include "core/report/output/number.h"
 
 /* The columns of the table. An empty column is not shown. */
