@@ -2,8 +2,6 @@
 /* Section 9's perfmon2 calls, on top of section 10's. */
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "compat/compat.h"
 #include "core/api/export.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The perfmon2 calls for event sets. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compat/compat.h"

@@ -9,7 +9,6 @@
 #define PM_CLI_DIFF_MATH_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "perfmon/profile_layout.h"

@@ -10,7 +10,6 @@
 #define PM_CLI_EXACT_EXACT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "arch/exact.h"

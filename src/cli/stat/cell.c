@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The events of perfmon stat and their modes, and the sums of their readings. */
-#include "config.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

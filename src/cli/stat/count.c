@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon stat counts on a session of threads, or on events on each CPU of a place,
  * with as many events as the kernel allows. */
-#include "config.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

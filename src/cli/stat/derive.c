@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Rows of perfmon stat with ratios of their counts, and notes about them. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/common/common.h"
 #include "cli/stat/derive.h"

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon stat --exact runs the command under the Valgrind tool, and adds the totals that
  * its processes leave. */
-#include "config.h"
-
 #include "cli/stat/exact.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

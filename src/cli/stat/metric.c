@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-#include <strings.h>
 
 #include "cli/stat/derive.h"
 #include "core/report/model/event_name.h"

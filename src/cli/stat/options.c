@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The options of perfmon stat. */
-#include "config.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

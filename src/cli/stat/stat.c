@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon stat runs a command, or watches threads, and prints their counts. */
-#include "config.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

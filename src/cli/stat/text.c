@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The text of perfmon stat: a table, times, notes. */
-#include "config.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
