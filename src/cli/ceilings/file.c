@@ -146,11 +146,10 @@ static uint32_t take_count(struct cli_json *j)
 static void take_ceiling(struct cli_json *j, struct cli_ceilings *ceilings)
 {
 	struct cli_ceiling c = {.rate = NAN};
-	bool first = true;
-	char *name;
+	const char *name;
 
 	cli_json_begin(j, '{');
-	while (!j->bad && (name = cli_json_member(j, &first))) {
+	while ((name = cli_json_member(j))) {
 		if (!strcmp(name, "of"))
 			c.of = (enum cli_ceiling_of)take_one_of(j, names, CLI_CEILINGS);
 		else if (!strcmp(name, "by"))
@@ -162,14 +161,13 @@ static void take_ceiling(struct cli_json *j, struct cli_ceilings *ceilings)
 			c.bits = take_count(j);
 		else
 			c.rate = cli_json_number(j);
-		free(name);
 	}
 	if (!c.threads || !c.bits || !(c.rate > 0) || isinf(c.rate))
 		cli_json_fail(j);
 	else if (!j->bad && PM_GROW(ceilings->at, ceilings->count))
 		ceilings->at[ceilings->count++] = c;
 	else if (!j->bad)
-		j->no_memory = !cli_json_fail(j);
+		cli_json_no_memory(j);
 }
 
 static void take_member(struct cli_json *j, struct cli_ceilings *ceilings,
@@ -183,7 +181,6 @@ static void take_member(struct cli_json *j, struct cli_ceilings *ceilings,
 		     {"cpu", &of->cpu},
 		     {"architecture", &of->architecture},
 		     {"cpus", &of->cpus}};
-	bool first = true;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		if (strcmp(name, texts[i].name) != 0)
@@ -200,7 +197,7 @@ static void take_member(struct cli_json *j, struct cli_ceilings *ceilings,
 			cli_json_fail(j);
 	} else if (!strcmp(name, "ceilings")) {
 		cli_json_begin(j, '[');
-		while (!j->bad && cli_json_next(j, ']', &first))
+		while (cli_json_next(j, ']'))
 			take_ceiling(j, ceilings);
 	} else {
 		cli_json_skip(j);
@@ -238,8 +235,8 @@ int cli_ceilings_read(struct cli_ceilings *ceilings, const char *path,
 {
 	struct identity of = {.format = NULL};
 	struct cli_json j = {.bad = false};
-	bool first = true;
-	char *text, *name;
+	const char *name;
+	char *text;
 	int err = cli_json_file(path, &text);
 
 	if (err == -ENOENT)
@@ -250,10 +247,8 @@ int cli_ceilings_read(struct cli_ceilings *ceilings, const char *path,
 	}
 	j.at = text;
 	cli_json_begin(&j, '{');
-	while (!j.bad && (name = cli_json_member(&j, &first))) {
+	while ((name = cli_json_member(&j)))
 		take_member(&j, ceilings, &of, name);
-		free(name);
-	}
 	if (j.no_memory)
 		err = pm_diag_set(diag, -ENOMEM, "'%s': %s", path, strerror(ENOMEM));
 	else if (j.bad || differs(of.format, FORMAT))

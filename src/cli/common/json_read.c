@@ -21,6 +21,12 @@ bool cli_json_fail(struct cli_json *j)
 	return false;
 }
 
+bool cli_json_no_memory(struct cli_json *j)
+{
+	j->no_memory = true;
+	return cli_json_fail(j);
+}
+
 void cli_json_blanks(struct cli_json *j)
 {
 	j->at += strspn(j->at, " \t\r\n");
@@ -164,56 +170,53 @@ bool cli_json_bool(struct cli_json *j)
 	       (!cli_json_word(j, "false") && cli_json_fail(j));
 }
 
-bool cli_json_next(struct cli_json *j, char end, bool *first)
+bool cli_json_next(struct cli_json *j, char end)
 {
+	bool first = j->first;
+
+	j->first = false;
 	if (cli_json_take(j, end)) {
 		j->depth--;
 		return false;
 	}
-	if (!*first && !cli_json_take(j, ','))
+	if (!first && !cli_json_take(j, ','))
 		return cli_json_fail(j);
-	*first = false;
 	return !j->bad;
 }
 
 bool cli_json_begin(struct cli_json *j, char bracket)
 {
+	j->first = true;
 	if (!cli_json_take(j, bracket) || ++j->depth > DEPTH_MOST)
 		return cli_json_fail(j);
 	return true;
 }
 
-char *cli_json_member(struct cli_json *j, bool *first)
+const char *cli_json_member(struct cli_json *j)
 {
-	char *name = cli_json_next(j, '}', first) ? cli_json_string(j) : NULL;
+	char *name = cli_json_next(j, '}') ? cli_json_string(j) : NULL;
 
-	if (name && !cli_json_take(j, ':')) {
-		cli_json_fail(j);
-		free(name);
+	if (!name)
 		return NULL;
-	}
-	return name;
+	snprintf(j->name, sizeof(j->name), "%s",
+		 strlen(name) < sizeof(j->name) ? name : "");
+	free(name);
+	return cli_json_take(j, ':') || cli_json_fail(j) ? j->name : NULL;
 }
 
 void cli_json_skip(struct cli_json *j)
 {
-	bool first = true;
-
 	cli_json_blanks(j);
 	if (*j->at == '"') {
 		free(cli_json_string(j));
 	} else if (*j->at == '[') {
 		cli_json_begin(j, '[');
-		while (!j->bad && cli_json_next(j, ']', &first))
+		while (cli_json_next(j, ']'))
 			cli_json_skip(j);
 	} else if (*j->at == '{') {
-		char *name;
-
 		cli_json_begin(j, '{');
-		while (!j->bad && (name = cli_json_member(j, &first))) {
-			free(name);
+		while (cli_json_member(j))
 			cli_json_skip(j);
-		}
 	} else if (!cli_json_word(j, "true") && !cli_json_word(j, "false")) {
 		cli_json_number(j);
 	}

@@ -12,16 +12,19 @@
 struct cli_json {
 	const char *at;
 	unsigned int depth;
-	bool bad; /* not JSON, or not what the caller expects: reading stops */
+	bool first; /* no part of the array or object has been taken */
+	bool bad;   /* not JSON, or not what the caller expects: reading stops */
 	bool no_memory;
+	char name[32]; /* the last member's; "" if it is longer */
 };
 
 /* Reads the whole file PATH, with a NUL behind it. Returns 0 or a negative errno. free(3) *TEXT in
  * both cases. */
 int cli_json_file(const char *path, char **text);
 
-/* Sets `bad`. Returns false. */
+/* Set `bad`, and `no_memory`. Return false. */
 bool cli_json_fail(struct cli_json *j);
+bool cli_json_no_memory(struct cli_json *j);
 void cli_json_blanks(struct cli_json *j);
 
 /* Return the next character behind blanks, and whether there is one. */
@@ -40,12 +43,12 @@ bool cli_json_bool(struct cli_json *j);
 void cli_json_skip(struct cli_json *j);
 
 /*
- * An array or an object: begin at BRACKET, then take its parts with *FIRST set to true before the
- * first. cli_json_next() returns false behind END. cli_json_member() returns the name of the next member
- * (free(3) it), or NULL at the end of the object.
+ * An array or an object: begin at BRACKET, then take its parts. cli_json_next() returns false behind END.
+ * cli_json_member() returns the name of the next member, which is there until the next one is taken, or
+ * NULL at the end of the object.
  */
 bool cli_json_begin(struct cli_json *j, char bracket);
-bool cli_json_next(struct cli_json *j, char end, bool *first);
-char *cli_json_member(struct cli_json *j, bool *first);
+bool cli_json_next(struct cli_json *j, char end);
+const char *cli_json_member(struct cli_json *j);
 
 #endif

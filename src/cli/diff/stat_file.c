@@ -21,14 +21,11 @@ static void take_text(struct cli_json *j, char **to)
 
 static void take_samples(struct cli_json *j, double **samples, uint32_t *count)
 {
-	bool first = true;
-
 	*count = 0;
 	cli_json_begin(j, '[');
-	while (!j->bad && cli_json_next(j, ']', &first)) {
+	while (cli_json_next(j, ']')) {
 		if (!PM_GROW(*samples, *count)) {
-			j->no_memory = true;
-			cli_json_fail(j);
+			cli_json_no_memory(j);
 			return;
 		}
 		(*samples)[*count] = cli_json_number(j);
@@ -40,18 +37,16 @@ static void take_samples(struct cli_json *j, double **samples, uint32_t *count)
 static void take_event(struct cli_json *j, struct diff_stat *stat)
 {
 	struct diff_stat_event *event;
-	bool first = true;
-	char *name;
+	const char *name;
 
 	if (!PM_GROW(stat->events, stat->event_count)) {
-		j->no_memory = true;
-		cli_json_fail(j);
+		cli_json_no_memory(j);
 		return;
 	}
 	event = &stat->events[stat->event_count++];
 	memset(event, 0, sizeof(*event));
 	cli_json_begin(j, '{');
-	while (!j->bad && (name = cli_json_member(j, &first))) {
+	while ((name = cli_json_member(j))) {
 		if (!strcmp(name, "event"))
 			take_text(j, &event->name);
 		else if (!strcmp(name, "place"))
@@ -66,7 +61,6 @@ static void take_event(struct cli_json *j, struct diff_stat *stat)
 			take_samples(j, &event->samples, &event->sample_count);
 		else
 			cli_json_skip(j);
-		free(name);
 	}
 	if (!event->name || !event->unit || !event->status)
 		cli_json_fail(j);
@@ -74,33 +68,28 @@ static void take_event(struct cli_json *j, struct diff_stat *stat)
 
 static void take_elapsed(struct cli_json *j, struct diff_stat *stat)
 {
-	bool first = true;
-	char *name;
+	const char *name;
 
 	cli_json_begin(j, '{');
-	while (!j->bad && (name = cli_json_member(j, &first))) {
+	while ((name = cli_json_member(j))) {
 		if (!strcmp(name, "samples"))
 			take_samples(j, &stat->times, &stat->run_count);
 		else
 			cli_json_skip(j);
-		free(name);
 	}
 }
 
 /* Takes the words of the command, with spaces between. */
 static void take_command(struct cli_json *j, struct diff_stat *stat)
 {
-	bool first = true;
-
 	cli_json_begin(j, '[');
-	while (!j->bad && cli_json_next(j, ']', &first)) {
+	while (cli_json_next(j, ']')) {
 		char *word = cli_json_string(j), *all = NULL;
 
 		if (word && asprintf(&all, "%s%s%s", stat->command ? stat->command : "",
 				     stat->command ? " " : "", word) < 0) {
 			all = NULL;
-			j->no_memory = true;
-			cli_json_fail(j);
+			cli_json_no_memory(j);
 		}
 		free(word);
 		free(stat->command);
@@ -111,8 +100,6 @@ static void take_command(struct cli_json *j, struct diff_stat *stat)
 static void take_member(struct cli_json *j, struct diff_stat *stat, const char *name,
 			bool *interval)
 {
-	bool first = true;
-
 	if (!strcmp(name, "command")) {
 		take_command(j, stat);
 	} else if (!strcmp(name, "modes")) {
@@ -132,7 +119,7 @@ static void take_member(struct cli_json *j, struct diff_stat *stat, const char *
 		take_elapsed(j, stat);
 	} else if (!strcmp(name, "events")) {
 		cli_json_begin(j, '[');
-		while (!j->bad && cli_json_next(j, ']', &first))
+		while (cli_json_next(j, ']'))
 			take_event(j, stat);
 	} else {
 		*interval |= !strcmp(name, "time_s");
@@ -176,25 +163,20 @@ static bool is_whole(const struct diff_stat *stat)
 static void take_report(struct cli_json *j, struct diff_stat **stats, uint32_t *count)
 {
 	struct diff_stat stat = {.command = NULL};
-	bool first = true, interval = false;
-	char *name;
+	bool interval = false;
+	const char *name;
 
 	cli_json_begin(j, '{');
-	while (!j->bad && (name = cli_json_member(j, &first))) {
+	while ((name = cli_json_member(j)))
 		take_member(j, &stat, name, &interval);
-		free(name);
-	}
 	if (!j->bad && !interval && !is_whole(&stat))
 		cli_json_fail(j);
-	if (j->bad || interval) {
+	if (!j->bad && !interval && !PM_GROW(*stats, *count))
+		cli_json_no_memory(j);
+	if (j->bad || interval)
 		free_stat(&stat);
-	} else if (PM_GROW(*stats, *count)) {
+	else
 		(*stats)[(*count)++] = stat;
-	} else {
-		free_stat(&stat);
-		j->no_memory = true;
-		cli_json_fail(j);
-	}
 }
 
 bool diff_stat_is_json(const char *text, size_t length)

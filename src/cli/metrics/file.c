@@ -38,15 +38,13 @@ static int take_member(struct metric_definitions *all, struct cli_json *j,
 
 static int take_object(struct metric_definitions *all, struct cli_json *j)
 {
-	char *texts[MEMBERS] = {NULL}, *key;
-	bool first = true;
+	char *texts[MEMBERS] = {NULL};
+	const char *key;
 	int err = 0;
 
 	cli_json_begin(j, '{');
-	while (!err && !j->bad && (key = cli_json_member(j, &first))) {
+	while (!err && (key = cli_json_member(j)))
 		err = take_member(all, j, key, texts);
-		free(key);
-	}
 	if (!err && !j->bad && (texts[NAME] || texts[STANDARD]) && texts[EXPRESSION])
 		err = metric_definition_add(all, texts[NAME] ?: texts[STANDARD],
 					    texts[EXPRESSION], texts[SCALE_UNIT]);
@@ -57,7 +55,6 @@ static int take_object(struct metric_definitions *all, struct cli_json *j)
 
 static int take_value(struct metric_definitions *all, struct cli_json *j)
 {
-	bool first = true;
 	int err = 0;
 
 	if (cli_json_peek(j) == '{')
@@ -67,7 +64,7 @@ static int take_value(struct metric_definitions *all, struct cli_json *j)
 		return 0;
 	}
 	cli_json_begin(j, '[');
-	while (!err && cli_json_next(j, ']', &first))
+	while (!err && cli_json_next(j, ']'))
 		err = take_value(all, j);
 	return err;
 }
