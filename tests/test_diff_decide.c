@@ -633,7 +633,7 @@ static bool noted(const struct comparison *c, const char *text)
 	struct looking looking = {.text = text};
 	const struct cli_notes notes = {look_at, &looking};
 
-	diff_notes(&c->data, &c->result, &by_default, &notes);
+	diff_notes(&c->result, &notes);
 	return looking.found;
 }
 

@@ -249,6 +249,8 @@ struct diff_metric_row {
 };
 
 struct diff_result {
+	const struct diff_data *data;
+	const struct diff_options *options;
 	uint32_t row_count;
 	struct diff_row *rows;
 	uint32_t metric_count;
@@ -260,7 +262,7 @@ struct diff_result {
 	double wanted;	  /* the change that the runs wanted are for, a fraction */
 };
 
-/* Decides the comparison. Returns 0 or -ENOMEM. */
+/* Decides the comparison. RESULT refers to DATA and OPTIONS. Returns 0 or -ENOMEM. */
 int diff_decide(struct diff_result *result, const struct diff_data *data,
 		const struct diff_options *options);
 void diff_result_free(struct diff_result *result);
@@ -303,15 +305,14 @@ int diff_shuffle(struct diff_result *result, const uint32_t runs[2], double alph
 int diff_metrics_load(struct diff_data *data, const struct pm_report_tree *tree,
 		      const uint32_t *regions, bool inclusive);
 /* Adds the metrics to RESULT. Returns 0 or -ENOMEM. */
-int diff_metrics(struct diff_result *result, const struct diff_data *data);
+int diff_metrics(struct diff_result *result);
 /* Returns the first of the COUNT metrics of REGION. */
 const struct diff_metric_row *diff_metrics_of(const struct diff_result *result,
 					      uint32_t region, uint32_t *count);
 
 /* Gives TO the notes about the whole comparison. */
 struct cli_notes;
-void diff_notes(const struct diff_data *data, const struct diff_result *result,
-		const struct diff_options *options, const struct cli_notes *to);
+void diff_notes(const struct diff_result *result, const struct cli_notes *to);
 
 const char *diff_verdict_name(const struct diff_row *row);
 /* Returns "mean", "fastest" or "median". */
@@ -324,9 +325,7 @@ static inline bool diff_is_undecided(const struct diff_result *result)
 	       !result->by[DIFF_MORE] && !result->by[DIFF_LESS];
 }
 
-int diff_text(struct pm_out *out, const struct diff_data *data,
-	      const struct diff_result *result, const struct diff_options *options);
-void diff_json(struct pm_out *out, const struct diff_data *data,
-	       const struct diff_result *result, const struct diff_options *options);
+int diff_text(struct pm_out *out, const struct diff_result *result);
+void diff_json(struct pm_out *out, const struct diff_result *result);
 
 #endif

@@ -54,10 +54,10 @@
 #define WANTED 0.1
 
 struct decision {
-	const struct diff_data *data;
-	const struct diff_options *options;
 	struct diff_result *result;
-	double *values;	 /* memory for the runs of a side */
+	const struct diff_data *data; /* the result's */
+	double effect;		      /* the minimum */
+	double *values;		      /* memory for the runs of a side */
 	double *weights; /* time of each region in a run of both sides together */
 	double weight;	 /* of all regions */
 };
@@ -148,7 +148,7 @@ static bool does_repeat(const struct diff_data *data, uint32_t quantity)
 /* Decides by counts that repeat. Returns false if that is not possible. */
 static bool decide_by_repeats(const struct decision *decision, struct diff_row *row)
 {
-	double effect = decision->options->min_effect, change = change_of(row);
+	double effect = decision->effect, change = change_of(row);
 	bool single = row->sample[0].runs == 1 || row->sample[1].runs == 1;
 
 	if (!does_repeat(decision->data, row->quantity) ||
@@ -218,7 +218,7 @@ static void row_decide(struct decision *decision, struct diff_row *row)
 	}
 	row->tested = true;
 	if (!row->columns->log)
-		row->columns->excess = diff_excess(a, b, decision->options->min_effect);
+		row->columns->excess = diff_excess(a, b, decision->effect);
 }
 
 /* Returns the length of the quantity's name with which TEXT begins, up to a comma or the
@@ -272,7 +272,7 @@ const char *diff_only_check(const struct diff_data *data, const char *only)
 
 static bool wanted(const struct decision *decision, uint32_t quantity)
 {
-	const char *only = decision->options->only;
+	const char *only = decision->result->options->only;
 
 	if (!only)
 		return true;
@@ -467,7 +467,7 @@ static void conclude_same(struct diff_row *row, double effect)
 /* Sets the verdict of a test, and bounds of the same level. */
 static void conclude_test(struct diff_row *row, const struct decision *decision)
 {
-	double effect = decision->options->min_effect;
+	double effect = decision->effect;
 	bool cost;
 
 	for (uint32_t c = 0; c < row->column_count; c++)
@@ -505,7 +505,7 @@ static void means_set(struct diff_row *row)
 static int conclude(struct diff_row *row, const struct decision *decision)
 {
 	const uint32_t *runs = decision->data->runs;
-	double effect = decision->options->min_effect;
+	double effect = decision->effect;
 	double factor = diff_order_factor(decision->data);
 
 	if (row->column_count && row->columns->log) {
@@ -606,8 +606,8 @@ static int rows_test(struct decision *decision)
 	for (uint32_t i = 0; !err && i < result->row_count; i++)
 		if (result->rows[i].column_count && result->rows[i].columns->log)
 			diff_columns_measure(&result->rows[i], data->runs,
-					     decision->options->min_effect, factor);
-	return err ?: diff_shuffle(result, data->runs, decision->options->alpha);
+					     decision->effect, factor);
+	return err ?: diff_shuffle(result, data->runs, result->options->alpha);
 }
 
 /* Sets the verdicts of all rows, and counts them. */
@@ -616,7 +616,7 @@ static int rows_conclude(struct decision *decision)
 	struct diff_result *result = decision->result;
 	int err = 0;
 
-	result->wanted = fmax(WANTED, 2 * decision->options->min_effect);
+	result->wanted = fmax(WANTED, 2 * decision->effect);
 	for (uint32_t i = 0; !err && i < result->row_count; i++) {
 		struct diff_row *row = &result->rows[i];
 
@@ -630,17 +630,18 @@ static int rows_conclude(struct decision *decision)
 int diff_decide(struct diff_result *result, const struct diff_data *data,
 		const struct diff_options *options)
 {
-	struct decision decision = {.data = data, .options = options, .result = result};
+	struct decision decision = {
+		.result = result, .data = data, .effect = options->min_effect};
 	int err;
 
-	memset(result, 0, sizeof(*result));
+	*result = (struct diff_result){.data = data, .options = options};
 	if (data->entry_count)
 		qsort_r(data->entries, data->entry_count, sizeof(*data->entries),
 			by_place, (void *)(uintptr_t)data);
 	err = rows_make(&decision) ?: rows_test(&decision) ?: rows_conclude(&decision);
 	if (!err) {
 		qsort(result->rows, result->row_count, sizeof(*result->rows), by_weight);
-		err = diff_metrics(result, data);
+		err = diff_metrics(result);
 	}
 	free(decision.values);
 	free(decision.weights);

@@ -171,8 +171,9 @@ static int load(struct diff_data *data, bool inclusive, char **files, int count)
 	return 0;
 }
 
-static int status_of(const struct diff_result *result, const struct diff_options *how)
+static int status_of(const struct diff_result *result)
 {
+	const struct diff_options *how = result->options;
 	unsigned int undecided = how->undecided;
 	bool open = result->by[DIFF_OPEN] || result->by[DIFF_TYPICAL];
 	uint32_t unproven;
@@ -206,16 +207,16 @@ static int show(const struct diff_data *data, const struct diff_options *how)
 	out->sink = cli_print;
 	out->argument = stdout;
 	if (how->json) {
-		diff_json(out, data, &result, how);
+		diff_json(out, &result);
 	} else {
 		cli_pager_begin();
-		err = diff_text(out, data, &result, how);
+		err = diff_text(out, &result);
 		if (err)
 			cli_complain("diff", "no memory");
 	}
 	failed = pm_out_end(out);
 	if (!err && !failed)
-		status = status_of(&result, how);
+		status = status_of(&result);
 	diff_result_free(&result);
 	free(out);
 	return status;

@@ -124,13 +124,13 @@ static void put_row(struct pm_json *j, const struct diff_data *data,
 }
 
 /* Writes the rows of totals, or all others. */
-static void put_rows(struct pm_json *j, const char *name, const struct diff_data *data,
+static void put_rows(struct pm_json *j, const char *name,
 		     const struct diff_result *result, bool totals)
 {
 	pm_json_begin(j, name, "[");
 	for (uint32_t i = 0; i < result->row_count; i++)
 		if ((result->rows[i].region == DIFF_TOTAL) == totals)
-			put_row(j, data, &result->rows[i]);
+			put_row(j, result->data, &result->rows[i]);
 	pm_json_close(j, "]");
 }
 
@@ -159,9 +159,10 @@ static void put_note(void *json, const char *note)
 	pm_json_string(json, NULL, note);
 }
 
-void diff_json(struct pm_out *out, const struct diff_data *data,
-	       const struct diff_result *result, const struct diff_options *options)
+void diff_json(struct pm_out *out, const struct diff_result *result)
 {
+	const struct diff_data *data = result->data;
+	const struct diff_options *options = result->options;
 	static const char *const orders[] = {[DIFF_MIXED] = "mixed",
 					     [DIFF_TURNS] = "strict turns",
 					     [DIFF_BLOCKS] = "blocks"};
@@ -181,14 +182,14 @@ void diff_json(struct pm_out *out, const struct diff_data *data,
 	pm_json_string(j, "order", orders[data->order]);
 	pm_json_bool(j, "inclusive", options->inclusive);
 	pm_json_number(j, "tests", result->tests);
-	put_rows(j, "totals", data, result, true);
-	put_rows(j, "rows", data, result, false);
+	put_rows(j, "totals", result, true);
+	put_rows(j, "rows", result, false);
 	pm_json_begin(j, "metrics", "[");
 	for (uint32_t i = 0; i < result->metric_count; i++)
 		put_metric(j, data, &result->metrics[i]);
 	pm_json_close(j, "]");
 	pm_json_begin(j, "notes", "[");
-	diff_notes(data, result, options, &notes);
+	diff_notes(result, &notes);
 	pm_json_close(j, "]");
 	pm_json_close(j, "}");
 	pm_out_text(out, "\n");

@@ -141,8 +141,9 @@ static void row_make(struct diff_metric_row *row, const struct diff_data *data,
 	}
 }
 
-int diff_metrics(struct diff_result *result, const struct diff_data *data)
+int diff_metrics(struct diff_result *result)
 {
+	const struct diff_data *data = result->data;
 	struct diff_input *inputs = data->inputs;
 	double *values =
 		calloc((size_t)data->runs[0] + data->runs[1] + 1, sizeof(*values));

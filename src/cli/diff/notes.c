@@ -8,50 +8,41 @@
 #include "cli/diff/data.h"
 #include "core/text/bytes.h"
 
-struct noting {
-	const struct diff_data *data;
-	const struct diff_result *result;
-	const struct diff_options *options;
-	const struct cli_notes *to;
-};
-
-static void note_too_few(const struct noting *n)
+static void note_too_few(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_data *data = n->data;
-	const struct diff_result *result = n->result;
+	const struct diff_data *data = result->data;
 
 	if (!result->too_few)
 		return;
-	cli_note(n->to,
+	cli_note(to,
 		 "too few runs to decide %u comparison%s: %u run%s of A and %u of B; "
 		 "this alpha needs %u runs on each side, taken in turns, for any number "
 		 "of comparisons",
 		 result->too_few, result->too_few == 1 ? "" : "s", data->runs[0],
 		 data->runs[0] == 1 ? "" : "s", data->runs[1],
-		 diff_runs_needed(n->options->alpha));
+		 diff_runs_needed(result->options->alpha));
 }
 
-static void note_taken(const struct noting *n)
+static void note_taken(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_data *data = n->data;
-	const struct diff_result *result = n->result;
+	const struct diff_data *data = result->data;
 	bool exact = false;
 
 	for (uint32_t i = 0; i < result->row_count; i++)
 		exact |= result->rows[i].without_p;
 	if (!exact || (data->runs[0] > 1 && data->runs[1] > 1))
 		return;
-	cli_note(n->to,
-		 data->exact ? "exact counts are assumed to repeat: verify with a second "
+	cli_note(to, data->exact
+			     ? "exact counts are assumed to repeat: verify with a second "
 			       "run on each side"
 			     : "instructions and branches in user mode are assumed to "
 			       "repeat: verify with a second run");
 }
 
-static void note_exact(const struct noting *n)
+static void note_exact(const struct diff_result *result, const struct cli_notes *to)
 {
-	if (n->data->exact)
-		cli_note(n->to,
+	if (result->data->exact)
+		cli_note(to,
 			 "both sides were counted exactly by translation: times are not "
 			 "those of the machine, and were not compared");
 }
@@ -69,9 +60,10 @@ static bool do_differ(const struct diff_row *row, uint32_t side)
 }
 
 /* Lists the runs of SIDE in ROW with their values. */
-static void note_runs(const struct noting *n, const struct diff_row *row, uint32_t side)
+static void note_runs(const struct diff_result *result, const struct cli_notes *to,
+		      const struct diff_row *row, uint32_t side)
 {
-	const struct diff_data *data = n->data;
+	const struct diff_data *data = result->data;
 	const struct diff_run *runs = row->runs + (side ? data->runs[0] : 0);
 	bool low = false, high = false;
 	struct pm_diag text = {0};
@@ -88,7 +80,7 @@ static void note_runs(const struct noting *n, const struct diff_row *row, uint32
 		pm_diag_add(&text, "%s%.*f in run %u", text.text[0] ? ", " : "",
 			    value == floor(value) ? 0 : 3, value, r + 1);
 	}
-	cli_note(n->to, "runs of %c do not agree: %.100s, %.60s%s: %s", side ? 'B' : 'A',
+	cli_note(to, "runs of %c do not agree: %.100s, %.60s%s: %s", side ? 'B' : 'A',
 		 diff_region(data, row->region), diff_quantity(data, row->quantity),
 		 row->quantity == DIFF_VISITS ? "" : " a visit", text.text);
 }
@@ -96,10 +88,9 @@ static void note_runs(const struct noting *n, const struct diff_row *row, uint32
 /*
  * Makes notes about runs of the Valgrind tool: those that disagree, or that all agree.
  */
-static void note_agree(const struct noting *n)
+static void note_agree(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_data *data = n->data;
-	const struct diff_result *result = n->result;
+	const struct diff_data *data = result->data;
 	uint32_t all = 0;
 
 	for (uint32_t side = 0; side < 2 && data->exact; side++) {
@@ -107,30 +98,29 @@ static void note_agree(const struct noting *n)
 
 		for (uint32_t r = 0; r < result->row_count; r++)
 			if (do_differ(&result->rows[r], side) && all++ < DISAGREE_MOST)
-				note_runs(n, &result->rows[r], side);
+				note_runs(result, to, &result->rows[r], side);
 		if (all == before && data->runs[side] > 1)
-			cli_note(n->to, "the %u runs of %c agree to the last count",
+			cli_note(to, "the %u runs of %c agree to the last count",
 				 data->runs[side], side ? 'B' : 'A');
 	}
 	if (all > DISAGREE_MOST)
-		cli_note(n->to, "runs do not agree: and %u more", all - DISAGREE_MOST);
+		cli_note(to, "runs do not agree: and %u more", all - DISAGREE_MOST);
 }
 
-static void note_order(const struct noting *n)
+static void note_order(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_data *data = n->data;
-	const struct diff_result *result = n->result;
+	const struct diff_data *data = result->data;
 	uint32_t side = diff_is_before(data, 1);
 
 	if (!result->tests)
 		return;
 	if (data->order == DIFF_TURNS)
-		cli_note(n->to,
+		cli_note(to,
 			 "the runs took strict turns, ABAB, which may fall in step with "
 			 "the CPUs: times need larger changes, and regions below 10 "
 			 "visits stay open; run ABBA ABBA");
 	else if (data->order == DIFF_BLOCKS)
-		cli_note(n->to,
+		cli_note(to,
 			 "all runs of %c came before those of %c: differences may come "
 			 "from changes of the machine, and times need larger ones; run "
 			 "the two in turns, ABBA ABBA",
@@ -138,9 +128,8 @@ static void note_order(const struct noting *n)
 }
 
 /* Explains what is shown of times besides their means. */
-static void note_columns(const struct noting *n)
+static void note_columns(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_result *result = n->result;
 	bool nested = false, adjusted = false, other = false;
 
 	for (uint32_t i = 0; i < result->row_count; i++) {
@@ -154,8 +143,7 @@ static void note_columns(const struct noting *n)
 	}
 	if (!other && !adjusted)
 		return;
-	cli_note(n->to, "%s%s%s%s",
-		 other ? "fastest and median are of single visits" : "",
+	cli_note(to, "%s%s%s%s", other ? "fastest and median are of single visits" : "",
 		 nested ? ", with nested regions" : "", other && adjusted ? "; " : "",
 		 adjusted ? "an adjusted change leaves out how much slower or faster all "
 			    "other regions were in the same runs"
@@ -171,9 +159,8 @@ static bool needs_more(const struct diff_row *row, const struct diff_row *other)
 }
 
 /* Says how many runs would decide what is open. */
-static void note_wanted(const struct noting *n)
+static void note_wanted(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_result *result = n->result;
 	const struct diff_row *most = NULL;
 	struct pm_diag text;
 	double seen = 0;
@@ -197,14 +184,13 @@ static void note_wanted(const struct noting *n)
 	if (seen > 0)
 		pm_diag_add(&text, "; these runs could have seen %.0f %%",
 			    ceil(100 * seen));
-	cli_note(n->to, "%s", text.text);
+	cli_note(to, "%s", text.text);
 }
 
 /* Names regions whose time has no fastest visit and no median. */
-static void note_once(const struct noting *n)
+static void note_once(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_data *data = n->data;
-	const struct diff_result *result = n->result;
+	const struct diff_data *data = result->data;
 	uint32_t once = 0;
 	const char *name = "";
 
@@ -221,19 +207,19 @@ static void note_once(const struct noting *n)
 			name = diff_region(data, row->region);
 	}
 	if (once)
-		cli_note(n->to,
+		cli_note(to,
 			 "one visit in a run: %.100s%s: its time includes that of other "
 			 "programs; count task-clock, too",
 			 name, once > 1 ? " and others" : "");
 }
 
-static void note_machine(const struct noting *n)
+static void note_machine(const struct diff_result *result, const struct cli_notes *to)
 {
-	const char *a = diff_first_file(n->data, 0)->header.host,
-		   *b = diff_first_file(n->data, 1)->header.host;
+	const char *a = diff_first_file(result->data, 0)->header.host,
+		   *b = diff_first_file(result->data, 1)->header.host;
 
 	if (strcmp(a, b) != 0)
-		cli_note(n->to,
+		cli_note(to,
 			 "A ran on %.63s and B on %.63s: all differences include those "
 			 "of the machines",
 			 a, b);
@@ -251,9 +237,9 @@ static uint64_t left_out(const struct diff_data *data, uint32_t side, uint32_t w
 }
 
 /* Names what one side alone left out: filters that were not the same. */
-static void note_filters(const struct noting *n)
+static void note_filters(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_data *data = n->data;
+	const struct diff_data *data = result->data;
 	static const char *const by[PERFMON_PROFILE_LEFT_OUT_KINDS] = {
 		[PERFMON_PROFILE_LEFT_OUT_NAME] = "PERFMON_ONLY or PERFMON_SKIP",
 		[PERFMON_PROFILE_LEFT_OUT_DEPTH] = "PERFMON_DEPTH",
@@ -270,45 +256,48 @@ static void note_filters(const struct noting *n)
 			    text.text[0] ? "," : "", a ? 'A' : 'B', by[why], a ? a : b);
 	}
 	if (text.text[0])
-		cli_note(n->to,
+		cli_note(to,
 			 "the sides had different filters:%s: their values are in the "
 			 "regions around them",
 			 text.text);
 }
 
-/* Names the events that SIDE alone counted. */
-static void note_events(const struct noting *n, uint32_t side)
+/* Names the events that one side alone counted. */
+static void note_events(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_data *data = n->data;
-	struct pm_diag names = {0};
+	const struct diff_data *data = result->data;
 
-	for (uint32_t e = 0; e < data->event_count; e++)
-		if (data->events[e].there[side] && !data->events[e].there[!side])
-			pm_diag_add(&names, "%s %s", names.text[0] ? "," : "",
-				    data->events[e].name);
-	if (names.text[0])
-		cli_note(n->to,
-			 "only %c counted%s: the other side did not, or counted another "
-			 "event of the same name",
-			 side ? 'B' : 'A', names.text);
+	for (uint32_t side = 0; side < 2; side++) {
+		struct pm_diag names = {0};
+
+		for (uint32_t e = 0; e < data->event_count; e++)
+			if (data->events[e].there[side] && !data->events[e].there[!side])
+				pm_diag_add(&names, "%s %s", names.text[0] ? "," : "",
+					    data->events[e].name);
+		if (names.text[0])
+			cli_note(to,
+				 "only %c counted%s: the other side did not, or counted "
+				 "another "
+				 "event of the same name",
+				 side ? 'B' : 'A', names.text);
+	}
 }
 
-static void note_clock(const struct noting *n)
+static void note_clock(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_data *data = n->data;
+	const struct diff_data *data = result->data;
 	bool ticks = false;
 
 	for (uint32_t i = 0; i < data->file_count; i++)
 		ticks |= data->files[i].ticks && !data->exact;
 	if (ticks)
-		cli_note(n->to,
-			 "times were not compared: a profile has ticks of a clock of "
-			 "unknown rate");
+		cli_note(to, "times were not compared: a profile has ticks of a clock of "
+			     "unknown rate");
 }
 
-static void note_files(const struct noting *n)
+static void note_files(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_data *data = n->data;
+	const struct diff_data *data = result->data;
 	uint32_t running = 0, partial = 0;
 	const char *one = "";
 
@@ -319,7 +308,7 @@ static void note_files(const struct noting *n)
 			one = data->files[i].path;
 	}
 	if (running || partial)
-		cli_note(n->to,
+		cli_note(to,
 			 "programs without a normal end: %u; incomplete profiles: %u: "
 			 "%.200s%s",
 			 running, partial, one,
@@ -327,10 +316,9 @@ static void note_files(const struct noting *n)
 }
 
 /* No note is needed about built-in metrics, which depend on the available events. */
-static void note_metrics(const struct noting *n)
+static void note_metrics(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct diff_data *data = n->data;
-	const struct diff_result *result = n->result;
+	const struct diff_data *data = result->data;
 	struct pm_diag names = {0};
 
 	for (uint32_t m = 0; data->metrics && m < data->metrics->count; m++) {
@@ -343,35 +331,25 @@ static void note_metrics(const struct noting *n)
 				    data->metrics->metrics[m].name);
 	}
 	if (names.text[0])
-		cli_note(n->to, "not all of their events were counted: no metric%s",
+		cli_note(to, "not all of their events were counted: no metric%s",
 			 names.text);
 }
 
-static void note_common(const struct noting *n)
+static void note_common(const struct diff_result *result, const struct cli_notes *to)
 {
-	if (n->result->row_count == n->result->by[DIFF_ONE_SIDE])
-		cli_note(n->to, "A and B have nothing in common");
+	if (result->row_count == result->by[DIFF_ONE_SIDE])
+		cli_note(to, "A and B have nothing in common");
 }
 
-void diff_notes(const struct diff_data *data, const struct diff_result *result,
-		const struct diff_options *options, const struct cli_notes *to)
+void diff_notes(const struct diff_result *result, const struct cli_notes *to)
 {
-	const struct noting n = {data, result, options, to};
+	static void (*const notes[])(const struct diff_result *result,
+				     const struct cli_notes *to) = {
+		note_common,  note_too_few, note_taken,	 note_order, note_machine,
+		note_events,  note_clock,   note_files,	 note_exact, note_agree,
+		note_metrics, note_columns, note_wanted, note_once,  note_filters,
+	};
 
-	note_common(&n);
-	note_too_few(&n);
-	note_taken(&n);
-	note_order(&n);
-	note_machine(&n);
-	note_events(&n, 0);
-	note_events(&n, 1);
-	note_clock(&n);
-	note_files(&n);
-	note_exact(&n);
-	note_agree(&n);
-	note_metrics(&n);
-	note_columns(&n);
-	note_wanted(&n);
-	note_once(&n);
-	note_filters(&n);
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		notes[i](result, to);
 }

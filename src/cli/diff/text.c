@@ -250,30 +250,28 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 }
 
 /* Makes the rows of REGION's metrics and returns how many there are. */
-static uint32_t metrics_make(struct row *to, const struct diff_data *data,
-			     const struct diff_result *result, uint32_t region,
-			     uint32_t *marks)
+static uint32_t metrics_make(struct row *to, const struct diff_result *result,
+			     uint32_t region, uint32_t *marks)
 {
 	uint32_t count;
 	const struct diff_metric_row *rows = diff_metrics_of(result, region, &count);
 
 	for (uint32_t i = 0; i < count; i++)
-		metric_make(&to[i], data, &rows[i], marks);
+		metric_make(&to[i], result->data, &rows[i], marks);
 	return count;
 }
 
 /* Returns whether a row is shown: totals, changes, and, if there are too few runs, rows
  * that look changed. */
-static bool is_shown(const struct diff_data *data, const struct diff_row *row,
-		     const struct diff_options *options)
+static bool is_shown(const struct diff_result *result, const struct diff_row *row)
 {
 	double a = row->sample[0].mean, b = row->sample[1].mean;
 
-	if (options->all || data->whole || row->region == DIFF_TOTAL ||
+	if (result->options->all || result->data->whole || row->region == DIFF_TOTAL ||
 	    row->verdict > DIFF_OPEN)
 		return true;
 	return (row->too_few || row->threads || row->lacks) &&
-	       fabs(b - a) > options->min_effect * a;
+	       fabs(b - a) > result->options->min_effect * a;
 }
 
 static void put_percent(struct pm_out *out, double fraction)
@@ -282,9 +280,11 @@ static void put_percent(struct pm_out *out, double fraction)
 	pm_out_text(out, " %");
 }
 
-static void put_head(struct pm_out *out, const struct diff_data *data,
-		     const struct diff_options *options)
+static void put_head(struct pm_out *out, const struct diff_result *result)
 {
+	const struct diff_data *data = result->data;
+	const struct diff_options *options = result->options;
+
 	for (uint32_t side = 0; side < 2; side++) {
 		const struct diff_file *first = diff_first_file(data, side);
 
@@ -310,9 +310,9 @@ static void put_head(struct pm_out *out, const struct diff_data *data,
 }
 
 /* Names the regions that are not proven, the largest ones first. */
-static void put_unproven(struct pm_out *out, const struct diff_data *data,
-			 const struct diff_result *result, double limit)
+static void put_unproven(struct pm_out *out, const struct diff_result *result)
 {
+	double limit = result->options->not_slower;
 	uint32_t named = 0;
 
 	for (uint32_t i = 0; i < result->row_count && named < NAMED_MOST; i++) {
@@ -321,16 +321,15 @@ static void put_unproven(struct pm_out *out, const struct diff_data *data,
 		if (!diff_row_has_weight(row) || diff_row_is_proven(row, limit))
 			continue;
 		pm_out_text(out, named++ ? ", " : ", not ");
-		pm_out_plain(out, diff_region(data, row->region), NAME_WIDTH);
+		pm_out_plain(out, diff_region(result->data, row->region), NAME_WIDTH);
 	}
 }
 
 /* Says whether it is proven that nothing became slower. */
-static void put_proof(struct pm_out *out, const struct diff_data *data,
-		      const struct diff_result *result,
-		      const struct diff_options *options)
+static void put_proof(struct pm_out *out, const struct diff_result *result)
 {
-	uint32_t unproven, proven = diff_proven(result, options->not_slower, &unproven);
+	double limit = result->options->not_slower;
+	uint32_t unproven, proven = diff_proven(result, limit, &unproven);
 
 	if (!proven && !unproven) {
 		pm_out_text(out, "not proven: no region has 5 % of the time and 10 "
@@ -339,15 +338,13 @@ static void put_proof(struct pm_out *out, const struct diff_data *data,
 	}
 	pm_out_text(out, unproven ? "not proven" : "proven");
 	pm_out_text(out, " that typical visits are slower by at most ");
-	put_percent(out, options->not_slower);
+	put_percent(out, limit);
 	pm_out_format(out, ": %u of %u regions proven", proven, proven + unproven);
-	put_unproven(out, data, result, options->not_slower);
+	put_unproven(out, result);
 	pm_out_text(out, "\n");
 }
 
-static void put_summary(struct pm_out *out, const struct diff_data *data,
-			const struct diff_result *result,
-			const struct diff_options *options)
+static void put_summary(struct pm_out *out, const struct diff_result *result)
 {
 	const uint32_t *by = result->by;
 
@@ -362,8 +359,8 @@ static void put_summary(struct pm_out *out, const struct diff_data *data,
 	pm_out_text(out, "\n");
 	if (diff_is_undecided(result))
 		pm_out_text(out, "undecided: what is open may have changed\n");
-	if (options->not_slower > 0)
-		put_proof(out, data, result, options);
+	if (result->options->not_slower > 0)
+		put_proof(out, result);
 }
 
 struct noting {
@@ -381,8 +378,7 @@ static void put_note(void *argument, const char *note)
 	pm_out_text(noting->out, "\n");
 }
 
-int diff_text(struct pm_out *out, const struct diff_data *data,
-	      const struct diff_result *result, const struct diff_options *options)
+int diff_text(struct pm_out *out, const struct diff_result *result)
 {
 	static const char *const headings[COLUMNS] = {
 		"", "", "A", "", "B", "", "change", "interval", "p", "verdict"};
@@ -402,28 +398,27 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 	for (uint32_t i = 0; i < result->row_count; i++) {
 		const struct diff_row *row = &result->rows[i];
 
-		if (is_shown(data, row, options)) {
-			row_make(&rows[count++], data, row, above, &marks);
+		if (is_shown(result, row)) {
+			row_make(&rows[count++], result->data, row, above, &marks);
 			above = row;
 		}
 		/* The metrics of a region are below its other rows. */
 		if (above && above->region == row->region &&
 		    (i + 1 == result->row_count || row[1].region != row->region))
-			count += metrics_make(&rows[count], data, result, row->region,
-					      &marks);
+			count += metrics_make(&rows[count], result, row->region, &marks);
 	}
 	for (uint32_t i = 0; i < count; i++)
 		for (int c = 0; c < COLUMNS; c++)
 			pm_row_measure(&width[c], cell_text(&rows[i], c),
 				       c == REGION ? NAME_WIDTH : 0);
-	put_head(out, data, options);
+	put_head(out, result);
 	for (uint32_t i = 0; i < count && count > 1; i++)
 		put_row(out, &rows[i], width);
 	pm_report_text_legend(out, marks, 0);
 	if (count > 1)
 		pm_out_text(out, "\n");
 	free(rows);
-	put_summary(out, data, result, options);
-	diff_notes(data, result, options, &notes);
+	put_summary(out, result);
+	diff_notes(result, &notes);
 	return 0;
 }
