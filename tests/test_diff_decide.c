@@ -562,6 +562,7 @@ static struct made make(const char *event, uint64_t count, uint32_t visits)
 }
 
 struct comparison {
+	struct diff_options options;
 	struct diff_data data;
 	struct diff_result result;
 	struct pm_diag diag;
@@ -1647,10 +1648,9 @@ static struct made make_exact(uint64_t count, uint32_t visits)
 
 static void judge_with(struct comparison *c, double effect)
 {
-	struct diff_options options = {.alpha = 0.01, .min_effect = effect};
-
+	c->options = (struct diff_options){.alpha = 0.01, .min_effect = effect};
 	cr_assert_eq(diff_load_end(&c->data, &c->diag), 0, "%s", c->diag.text);
-	cr_assert_eq(diff_decide(&c->result, &c->data, &options), 0);
+	cr_assert_eq(diff_decide(&c->result, &c->data, &c->options), 0);
 }
 
 /* A thread more in M, in which "work" has COUNT instructions in no visit. */

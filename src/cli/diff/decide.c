@@ -65,15 +65,12 @@ struct decision {
 static int by_place(const void *a, const void *b, void *argument)
 {
 	const struct diff_entry *x = a, *y = b;
-	const struct diff_data *data = argument;
+	const struct diff_file *files = argument;
 
-	if (x->region != y->region)
-		return x->region < y->region ? -1 : 1;
-	if (x->quantity != y->quantity)
-		return x->quantity < y->quantity ? -1 : 1;
-	if (data->files[x->file].side != data->files[y->file].side)
-		return data->files[x->file].side ? 1 : -1;
-	return x->file < y->file ? -1 : x->file > y->file;
+	return DIFF_ORDER(x->region, y->region)
+		       ?: DIFF_ORDER(x->quantity, y->quantity)
+		       ?: DIFF_ORDER(files[x->file].side, files[y->file].side)
+		       ?: DIFF_ORDER(x->file, y->file);
 }
 
 /* Makes the sample of SIDE from the entries FROM to TO of one quantity of one region. */
@@ -528,13 +525,10 @@ static int by_weight(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
 
-	if ((x->region == DIFF_TOTAL) != (y->region == DIFF_TOTAL))
-		return x->region == DIFF_TOTAL ? -1 : 1;
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	if (x->region != y->region)
-		return x->region < y->region ? -1 : 1;
-	return x->quantity < y->quantity ? -1 : x->quantity > y->quantity;
+	return DIFF_ORDER(y->region == DIFF_TOTAL, x->region == DIFF_TOTAL)
+		       ?: DIFF_ORDER(y->weight, x->weight)
+		       ?: DIFF_ORDER(x->region, y->region)
+		       ?: DIFF_ORDER(x->quantity, y->quantity);
 }
 
 /* Adds up the time of each region in a run, on both sides. */
@@ -637,7 +631,7 @@ int diff_decide(struct diff_result *result, const struct diff_data *data,
 	*result = (struct diff_result){.data = data, .options = options};
 	if (data->entry_count)
 		qsort_r(data->entries, data->entry_count, sizeof(*data->entries),
-			by_place, (void *)(uintptr_t)data);
+			by_place, data->files);
 	err = rows_make(&decision) ?: rows_test(&decision) ?: rows_conclude(&decision);
 	if (!err) {
 		qsort(result->rows, result->row_count, sizeof(*result->rows), by_weight);

@@ -544,33 +544,30 @@ int diff_load(struct diff_data *data, uint32_t side, const char *path, bool incl
 static int process_compare(const struct diff_file *a, const struct diff_file *b,
 			   uint32_t pid, uint64_t start_time)
 {
-	if (a->side != b->side)
-		return a->side < b->side ? -1 : 1;
-	if (a->header.pid != pid)
-		return a->header.pid < pid ? -1 : 1;
-	if (a->header.start_time != start_time)
-		return a->header.start_time < start_time ? -1 : 1;
-	return strcmp(a->header.boot_id, b->header.boot_id);
+	return DIFF_ORDER(a->side, b->side)
+		       ?: DIFF_ORDER(a->header.pid, pid)
+		       ?: DIFF_ORDER(a->header.start_time, start_time)
+		       ?: strcmp(a->header.boot_id, b->header.boot_id);
 }
 
 static int by_process(const void *a, const void *b, void *argument)
 {
 	const struct diff_file *files = argument;
 	const uint32_t *i = a, *j = b;
-	int order = process_compare(&files[*i], &files[*j], files[*j].header.pid,
-				    files[*j].header.start_time);
 
-	return order ?: *i < *j ? -1 : *i > *j;
+	return process_compare(&files[*i], &files[*j], files[*j].header.pid,
+			       files[*j].header.start_time)
+		       ?: DIFF_ORDER(*i, *j);
 }
 
 static int by_begin(const void *a, const void *b, void *argument)
 {
 	const struct diff_file *files = argument;
 	const uint32_t *i = a, *j = b;
-	uint64_t x = files[*i].header.begin_realtime_ns,
-		 y = files[*j].header.begin_realtime_ns;
 
-	return x < y ? -1 : x > y ? 1 : *i < *j ? -1 : *i > *j;
+	return DIFF_ORDER(files[*i].header.begin_realtime_ns,
+			  files[*j].header.begin_realtime_ns)
+		       ?: DIFF_ORDER(*i, *j);
 }
 
 /* Compares by side and rank first. */
@@ -580,11 +577,9 @@ static int by_rank(const void *a, const void *b, void *argument)
 	const struct diff_file *x = &files[*(const uint32_t *)a],
 			       *y = &files[*(const uint32_t *)b];
 
-	if (x->side != y->side)
-		return x->side < y->side ? -1 : 1;
-	if (x->header.rank != y->header.rank)
-		return x->header.rank < y->header.rank ? -1 : 1;
-	return by_begin(a, b, argument);
+	return DIFF_ORDER(x->side, y->side)
+		       ?: DIFF_ORDER(x->header.rank, y->header.rank)
+		       ?: by_begin(a, b, argument);
 }
 
 /* Returns the file of the process that forked FILE's, or NULL. PROCESSES are all files by

@@ -179,9 +179,7 @@ uint32_t diff_runs_needed(double alpha)
 
 static int ascending(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
+	return DIFF_ORDER(*(const double *)a, *(const double *)b);
 }
 
 double diff_median(double *values, uint32_t count)
@@ -196,7 +194,7 @@ static int by_value(const void *a, const void *b)
 {
 	const struct diff_weighted *x = a, *y = b;
 
-	return x->value < y->value ? -1 : x->value > y->value;
+	return DIFF_ORDER(x->value, y->value);
 }
 
 double diff_weighted_median(struct diff_weighted *values, uint32_t count)

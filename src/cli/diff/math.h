@@ -13,6 +13,9 @@
 
 #include "perfmon/profile_layout.h"
 
+/* The order of two numbers, for qsort(3). */
+#define DIFF_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* Mean and variance, one value at a time (Welford). Counts of 10^12 may differ only in
  * their last digits. */
 struct diff_moments {

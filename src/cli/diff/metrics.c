@@ -82,16 +82,13 @@ int diff_metrics_load(struct diff_data *data, const struct pm_report_tree *tree,
 static int by_place(const void *a, const void *b, void *argument)
 {
 	const struct diff_input *x = a, *y = b;
-	const struct diff_data *data = argument;
-	const struct diff_file *fx = &data->files[x->file], *fy = &data->files[y->file];
+	const struct diff_file *files = argument, *fx = &files[x->file],
+			       *fy = &files[y->file];
 
-	if (x->region != y->region)
-		return x->region < y->region ? -1 : 1;
-	if (x->metric != y->metric)
-		return x->metric < y->metric ? -1 : 1;
-	if (fx->side != fy->side)
-		return fx->side < fy->side ? -1 : 1;
-	return fx->run < fy->run ? -1 : fx->run > fy->run;
+	return DIFF_ORDER(x->region, y->region)
+		       ?: DIFF_ORDER(x->metric, y->metric)
+		       ?: DIFF_ORDER(fx->side, fy->side)
+		       ?: DIFF_ORDER(fx->run, fy->run);
 }
 
 /* Makes a row from the inputs FROM to TO of one metric of one region, of both sides by
@@ -156,7 +153,7 @@ int diff_metrics(struct diff_result *result)
 	}
 	if (data->input_count)
 		qsort_r(inputs, data->input_count, sizeof(*inputs), by_place,
-			(void *)(uintptr_t)data);
+			data->files);
 	for (uint32_t i = 0; i < data->input_count; i = next) {
 		for (next = i + 1; next < data->input_count &&
 				   inputs[next].region == inputs[i].region &&

@@ -34,7 +34,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct moment *x = a, *y = b;
 
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+	return DIFF_ORDER(x->begin, y->begin);
 }
 
 /* Returns whether the sides of the COUNT RUNS, in the order of time, alternate. */

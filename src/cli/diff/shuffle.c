@@ -207,9 +207,7 @@ static void look(struct shuffle *s, const struct tried *tried, uint32_t count)
 
 static int descending(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x > y ? -1 : x < y;
+	return DIFF_ORDER(*(const double *)b, *(const double *)a);
 }
 
 /* Returns the part of the splits whose largest difference is VALUE or more. */
