@@ -33,14 +33,16 @@ struct planning {
 	char *reference_text; /* as in -e; NULL: none */
 };
 
-/* Returns A,B in new memory; either may be NULL, and then the other alone. NULL without memory. */
-static char *text_join(const char *a, const char *b)
+/* Adds MORE to *TEXT, which is in memory of its own or NULL, with ',' between. */
+static int text_add(char **text, const char *more)
 {
-	char *text;
+	char *both;
 
-	if (asprintf(&text, "%s%s%s", a ?: "", a && b ? "," : "", b ?: "") < 0)
-		return NULL;
-	return text;
+	if (asprintf(&both, "%s%s%s", *text ?: "", *text ? "," : "", more) < 0)
+		return -ENOMEM;
+	free(*text);
+	*text = both;
+	return 0;
 }
 
 /* Returns true if all of INSTANCE is on the hardware now. */
@@ -88,11 +90,11 @@ static int try(const char *text, bool run)
 	return fits;
 }
 
-/* Does the same for A and B together. */
+/* Does the same for A, which may be NULL, and B together. */
 static int try_both(const char *a, const char *b, bool run)
 {
-	char *text = text_join(a, b);
-	int fits = text ? try(text, run) : -ENOMEM;
+	char *text = a ? strdup(a) : NULL;
+	int fits = a && !text ? -ENOMEM : text_add(&text, b) ?: try(text, run);
 
 	free(text);
 	return fits;
@@ -105,22 +107,17 @@ static int unit_add(struct planning *p, const struct pm_event_list *list, size_t
 	const struct pm_event *events = list->events;
 	struct unit unit = {.opens = true};
 	char *text = NULL;
-	int n;
+	int n, err = 0;
 
-	for (size_t i = first; i < end; i++) {
-		char *more;
-
+	for (size_t i = first; i < end && !err; i++) {
 		unit.hardware |= events[i].hardware || events[i].uncore;
 		unit.user |= !events[i].attr.exclude_user;
-		if (i > first && events[i].logical == events[i - 1].logical)
-			continue;
-		more = text_join(text, events[i].label);
-		free(text);
-		text = more;
-		if (!text)
-			return -ENOMEM;
+		if (i == first || events[i].logical != events[i - 1].logical)
+			err = text_add(&text, events[i].label);
 	}
-	n = asprintf(&unit.text, events[first].in_explicit_group ? "{%s}" : "%s", text);
+	n = err
+		    ?: asprintf(&unit.text,
+				events[first].in_explicit_group ? "{%s}" : "%s", text);
 	free(text);
 	if (n < 0)
 		return -ENOMEM;
@@ -158,16 +155,12 @@ static int units_make(struct planning *p, const struct pm_event_list *list)
 static int copies_of(const struct unit *unit)
 {
 	char *text = strdup(unit->text);
-	int copies = 0, fits = 1;
+	int copies = 0;
 
-	while (text && fits > 0 && copies < COPIES_MOST) {
-		char *more;
-
-		fits = try(text, true);
-		copies += fits > 0;
-		more = text_join(text, unit->text);
-		free(text);
-		text = more;
+	while (text && copies < COPIES_MOST && try(text, true) > 0) {
+		copies++;
+		if (text_add(&text, unit->text))
+			break;
 	}
 	free(text);
 	return copies;
@@ -250,14 +243,8 @@ static int pass_add(struct planning *p)
 
 static int place(struct planning *p, struct unit *unit, size_t pass)
 {
-	char *text = text_join(p->plan->events[pass], unit->text);
-
-	if (!text)
-		return -ENOMEM;
-	free(p->plan->events[pass]);
-	p->plan->events[pass] = text;
 	unit->placed = true;
-	return 0;
+	return text_add(&p->plan->events[pass], unit->text);
 }
 
 /* Puts UNIT into the first pass that has room, or into a new one. */
@@ -308,32 +295,20 @@ static int one_pass(struct planning *p)
 	int fits = 1, err = 0;
 
 	for (size_t u = 0; !err && u < p->count; u++) {
-		char *more = text_join(all, p->units[u].text);
-		char *more_runs =
-			p->units[u].opens ? text_join(runs, p->units[u].text) : NULL;
-
-		err = more && (more_runs || !p->units[u].opens) ? 0 : -ENOMEM;
-		free(all);
-		all = more;
-		if (more_runs) {
-			free(runs);
-			runs = more_runs;
-		}
+		err = text_add(&all, p->units[u].text);
+		if (!err && p->units[u].opens)
+			err = text_add(&runs, p->units[u].text);
 	}
 	if (!err && runs)
 		fits = try(runs, true);
 	free(runs);
+	if (!err && fits > 0 && !PM_GROW(p->plan->events, p->plan->count))
+		err = -ENOMEM;
 	if (err || fits <= 0) {
 		free(all);
 		return err;
 	}
-	p->plan->events = malloc(sizeof(*p->plan->events));
-	if (!p->plan->events) {
-		free(all);
-		return -ENOMEM;
-	}
-	p->plan->events[0] = all;
-	p->plan->count = 1;
+	p->plan->events[p->plan->count++] = all;
 	return 1;
 }
 
