@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +61,26 @@ int cli_variable_add(const char *command, const char *name, const char *separato
 	status = cli_variable_set(command, name, all);
 	free(all);
 	return status;
+}
+
+/* --- standard input ----------------------------------------------------------------- */
+
+/* Its position at the start; negative: it cannot be restored. */
+static off_t input_at = -1;
+
+bool cli_input_begin(void)
+{
+	struct stat input;
+
+	input_at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	return fstat(STDIN_FILENO, &input) ||
+	       !(S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
+}
+
+void cli_input_again(void)
+{
+	if (input_at >= 0)
+		lseek(STDIN_FILENO, input_at, SEEK_SET);
 }
 
 /* --- signals ------------------------------------------------------------------------ */

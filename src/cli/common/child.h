@@ -3,6 +3,7 @@
 #ifndef PM_CLI_COMMON_CHILD_H
 #define PM_CLI_COMMON_CHILD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -27,6 +28,13 @@ int cli_variable_set(const char *command, const char *name, const char *text);
 /* Adds TEXT to what the variable has, with SEPARATOR between. */
 int cli_variable_add(const char *command, const char *name, const char *separator,
 		     const char *text);
+
+/*
+ * Makes each run of a command read standard input from the same place: call it before the first run, and
+ * cli_input_again() before each later one. Returns false if the input is a pipe or a socket.
+ */
+bool cli_input_begin(void);
+void cli_input_again(void);
 
 /* Blocks the signals that are passed on to commands, and SIGCHLD. Other calls than the first do
  * nothing. */

@@ -33,7 +33,6 @@ struct passes {
 	char folder[PATH_MAX];	   /* has a folder of profiles for each pass */
 	struct pm_options options; /* of the report */
 	const char *profile;	   /* NULL: none is kept */
-	off_t input; /* where standard input began; -1: it cannot be read again */
 	bool input_is_pipe;
 	int status; /* of the first pass */
 	/* The first pass: one process, or the sum of several. */
@@ -134,8 +133,7 @@ static void standard_open(const struct passes *p, int standard[3])
 	standard[0] = p->input_is_pipe ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
 	standard[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	standard[2] = memfd_create("stderr", MFD_CLOEXEC);
-	if (p->input >= 0)
-		lseek(STDIN_FILENO, p->input, SEEK_SET);
+	cli_input_again();
 }
 
 /* Closes them. SHOW: what the program wrote to standard error. */
@@ -358,18 +356,6 @@ static int check(const struct passes *p)
 	return 0;
 }
 
-static void input_look(struct passes *p)
-{
-	struct stat st;
-
-	p->input = -1;
-	if (fstat(STDIN_FILENO, &st))
-		return;
-	if (S_ISREG(st.st_mode))
-		p->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
-	p->input_is_pipe = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode);
-}
-
 int run_passes(const char *events, const char *profile, char **command)
 {
 	struct passes p = {.command = command, .profile = profile};
@@ -377,7 +363,7 @@ int run_passes(const char *events, const char *profile, char **command)
 
 	pm_options_read(&p.options, NULL);
 	exit = check(&p) ?: run_plan_make(&p.plan, events) ?: folder_make(&p);
-	input_look(&p);
+	p.input_is_pipe = !cli_input_begin();
 	for (size_t pass = 0; !exit && !status && pass < p.plan.count; pass++) {
 		cli_progress(pass, p.plan.count, "passes");
 		if (!pass_run(&p, pass, &status, &exit))

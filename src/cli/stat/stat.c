@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,20 +97,6 @@ static void inherited_undo(void)
 			sigaction(at_write[i], &usual, NULL);
 	if (files_before.rlim_max)
 		setrlimit(RLIMIT_NOFILE, &files_before);
-}
-
-/* The position of standard input at the start; negative: it cannot be restored. */
-static off_t input_at = -1;
-
-/* Makes each run read standard input from the same place. Returns false if the input is a pipe or a
- * socket. */
-static bool input_begin(void)
-{
-	struct stat input;
-
-	input_at = lseek(STDIN_FILENO, 0, SEEK_CUR);
-	return fstat(STDIN_FILENO, &input) ||
-	       !(S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
 }
 
 /* --- counting ----------------------------------------------------------------------- */
@@ -345,10 +330,10 @@ static int count_and_write(struct stat_work *work)
 	inherited_begin();
 	if (options->interval_ns)
 		write_begin(work);
-	result->input_lost = !input_begin() && options->runs > 1;
+	result->input_lost = !cli_input_begin() && options->runs > 1;
 	for (uint32_t i = 0; i < options->runs && !status; i++) {
-		if (i && input_at >= 0)
-			lseek(STDIN_FILENO, input_at, SEEK_SET);
+		if (i)
+			cli_input_again();
 		status = run_once(work);
 	}
 	stat_exact_end(&work->exact);
