@@ -251,34 +251,30 @@ __attribute__((format(printf, 2, 3))) static void tell(struct pm_snapshot *s,
 
 static void tell_module(struct pm_snapshot *s, const struct module *module)
 {
-	const char *plural = module->unnamed == 1 ? "" : "s";
+	const char *path = module->code->path;
+	char regions[80];
 
 	if (!module->unnamed || module->file_count)
 		return;
+	snprintf(regions, sizeof(regions), "%u region%s of it keep%s the name of the run",
+		 module->unnamed, module->unnamed == 1 ? "" : "s",
+		 module->unnamed == 1 ? "s" : "");
 	if (module->is_changed)
 		tell(s,
 		     "%s is another file than when the program ran (its build id "
 		     "differs): "
-		     "%u region%s of it keep%s the name of the run; perfmon report "
-		     "--debug-dir "
-		     "finds the old one in another folder",
-		     module->code->path, module->unnamed, plural,
-		     module->unnamed == 1 ? "s" : "");
+		     "%s; perfmon report --debug-dir finds the old one in another folder",
+		     path, regions);
 	else if (!*module->code->build_id)
 		tell(s,
 		     "%s has no build id, so nothing tells whether it is still the same: "
-		     "%u "
-		     "region%s of it keep%s the name of the run; link with "
-		     "-Wl,--build-id",
-		     module->code->path, module->unnamed, plural,
-		     module->unnamed == 1 ? "s" : "");
-	else if (access(module->code->path, F_OK))
+		     "%s; link with -Wl,--build-id",
+		     path, regions);
+	else if (access(path, F_OK))
 		tell(s,
-		     "%s is not here: %u region%s of it keep%s the name of the run; "
-		     "perfmon "
-		     "report --debug-dir finds it in another folder",
-		     module->code->path, module->unnamed, plural,
-		     module->unnamed == 1 ? "s" : "");
+		     "%s is not here: %s; perfmon report --debug-dir finds it in another "
+		     "folder",
+		     path, regions);
 }
 
 void cli_resolve(struct pm_snapshot *s)
