@@ -36,9 +36,13 @@ static const char help[] =
 #define VALUE_AT 31
 #define HELPS_AT 33
 
+/* Begins a part, below a blank line unless it is the first. */
 static void heading(const char *text)
 {
-	printf("%s%s%s\n", cli_style(CLI_STRONG), text, cli_style(CLI_PLAIN));
+	static const char *between = "";
+
+	printf("%s%s%s%s\n", between, cli_style(CLI_STRONG), text, cli_style(CLI_PLAIN));
+	between = "\n";
 }
 
 /* Prints a finding and, if any, advice below it. */
@@ -75,39 +79,38 @@ static void show_machine(const struct perfmon_info *info)
 }
 
 /* Makes "6 counters of 32 bits and 1 fixed of 64 bits, read in user space". */
-static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t size)
+static void counters_text(const struct perfmon_pmu_info *pmu, struct pm_diag *text)
 {
-	char width[32] = "", fixed[64] = "";
+	bool known = pmu->programmable > 0;
 
+	pm_diag_clear(text);
 	if (!(pmu->capabilities & PERFMON_PMU_CAPABILITY_OPENS)) {
-		snprintf(text, size,
-			 "unknown number of counters: no event of the PMU opens");
+		pm_diag_add(text,
+			    "unknown number of counters: no event of the PMU opens");
 		return;
 	}
+	if (known)
+		pm_diag_add(text, "%d ", pmu->programmable);
+	pm_diag_add(text, "counters");
 	if (pmu->width_bits > 0)
-		snprintf(width, sizeof(width), " of %d bits", pmu->width_bits);
-	if (pmu->fixed > 0 && pmu->fixed_width_bits > 0)
-		snprintf(fixed, sizeof(fixed), " and %d fixed of %d bits", pmu->fixed,
-			 pmu->fixed_width_bits);
-	else if (pmu->fixed > 0)
-		snprintf(fixed, sizeof(fixed), " and %d fixed", pmu->fixed);
-	if (pmu->programmable > 0)
-		snprintf(text, size, "%d counters%s%s", pmu->programmable, width, fixed);
-	else
-		snprintf(text, size, "counters%s, number unknown", width);
-	snprintf(text + strlen(text), size - strlen(text), "%s%s%s",
-		 pmu->capabilities & PERFMON_PMU_CAPABILITY_USER_READ
-			 ? ", read in user space"
-			 : "",
-		 pmu->capabilities & PERFMON_PMU_CAPABILITY_OVERFLOW
-			 ? ", interrupt on overflow"
-		 : pmu->capabilities_known & PERFMON_PMU_CAPABILITY_OVERFLOW
-			 ? ", no interrupt on overflow"
-			 : "",
-		 ~pmu->capabilities & pmu->capabilities_known &
-				 PERFMON_PMU_CAPABILITY_MODES
-			 ? ", none of user mode alone"
-			 : "");
+		pm_diag_add(text, " of %d bits", pmu->width_bits);
+	if (known && pmu->fixed > 0)
+		pm_diag_add(text, " and %d fixed", pmu->fixed);
+	if (known && pmu->fixed > 0 && pmu->fixed_width_bits > 0)
+		pm_diag_add(text, " of %d bits", pmu->fixed_width_bits);
+	pm_diag_add(text, "%s%s%s%s", known ? "" : ", number unknown",
+		    pmu->capabilities & PERFMON_PMU_CAPABILITY_USER_READ
+			    ? ", read in user space"
+			    : "",
+		    pmu->capabilities & PERFMON_PMU_CAPABILITY_OVERFLOW
+			    ? ", interrupt on overflow"
+		    : pmu->capabilities_known & PERFMON_PMU_CAPABILITY_OVERFLOW
+			    ? ", no interrupt on overflow"
+			    : "",
+		    ~pmu->capabilities & pmu->capabilities_known &
+				    PERFMON_PMU_CAPABILITY_MODES
+			    ? ", none of user mode alone"
+			    : "");
 }
 
 /* For "7 free" or "6 free; held by somebody else: cycles". */
@@ -136,44 +139,39 @@ static int add_place(const struct perfmon_info_counter *counter, void *argument)
 static void show_places(const struct perfmon_pmu_info *pmu)
 {
 	struct places places = {0};
-	char text[160];
+	struct pm_diag text;
 
 	if (perfmon_info_counters(pmu->name, add_place, &places))
 		return;
-	snprintf(text, sizeof(text), "%u free", places.free);
-	if (places.held || places.names[0]) {
-		size_t used = strlen(text);
-
-		snprintf(text + used, sizeof(text) - used, ", held by another monitor: ");
-		used = strlen(text);
-		if (places.held)
-			snprintf(text + used, sizeof(text) - used, "%u%s", places.held,
-				 places.names);
-		else
-			snprintf(text + used, sizeof(text) - used, "%s",
-				 places.names + 2);
-	}
+	pm_diag_set(&text, 0, "%u free", places.free);
+	if (places.held)
+		pm_diag_add(&text, ", held by another monitor: %u%s", places.held,
+			    places.names);
+	else if (places.names[0])
+		pm_diag_add(&text, ", held by another monitor: %s", places.names + 2);
 	if (places.disabled)
-		snprintf(text, sizeof(text), "%u disabled: nothing counts on them",
-			 places.disabled);
-	finding("counters of this CPU", text, NULL);
+		pm_diag_set(&text, 0, "%u disabled: nothing counts on them",
+			    places.disabled);
+	finding("counters of this CPU", text.text, NULL);
 }
 
 static int show_pmu(const struct perfmon_pmu_info *pmu, void *argument)
 {
-	char text[512], counters[160];
+	bool core = pmu->kind == PERFMON_PMU_KIND_CORE;
+	struct pm_diag counters;
+	char text[512];
 
 	(void)argument;
 	snprintf(text, sizeof(text), "type %" PRIu32 ", %" PRIu32 " named events%s%s%s",
 		 pmu->type, pmu->named_events,
-		 pmu->kind == PERFMON_PMU_KIND_CORE	? ", core"
+		 core					? ", core"
 		 : pmu->kind == PERFMON_PMU_KIND_UNCORE ? ", uncore"
 							: "",
 		 pmu->cpus[0] ? ", CPUs " : "", pmu->cpus);
-	if (pmu->kind == PERFMON_PMU_KIND_CORE)
-		counters_text(pmu, counters, sizeof(counters));
-	finding(pmu->name, text, pmu->kind == PERFMON_PMU_KIND_CORE ? counters : NULL);
-	if (pmu->kind == PERFMON_PMU_KIND_CORE)
+	if (core)
+		counters_text(pmu, &counters);
+	finding(pmu->name, text, core ? counters.text : NULL);
+	if (core)
 		show_places(pmu);
 	return 0;
 }
@@ -182,7 +180,6 @@ static void show_pmus(const struct perfmon_info *info)
 {
 	int err;
 
-	putchar('\n');
 	heading("PMUs");
 	err = perfmon_info_pmus(show_pmu, NULL);
 	if (err)
@@ -240,7 +237,6 @@ static bool try_event(const char *text, bool *user_read)
 /* Shows that the program itself runs under the Valgrind tool. */
 static void show_exact(void)
 {
-	putchar('\n');
 	heading("events of the calling thread, counted by translation");
 	for (uint32_t i = 0; i < PM_EXACT_EVENT_COUNT; i++)
 		if (pm_exact_counts(i))
@@ -256,7 +252,6 @@ static bool show_events(bool *user_read)
 					       "context-switches"};
 	bool any, unused = false;
 
-	putchar('\n');
 	heading("events of the calling thread, in user mode");
 	any = try_event("instructions", user_read);
 	any |= try_event("cycles", user_read);
@@ -312,7 +307,6 @@ static void show_packages(void)
 {
 	unsigned int tried = 0;
 
-	putchar('\n');
 	heading("events of packages: energy, traffic of the memory");
 	perfmon_info_pmus(try_packages, &tried);
 	if (!tried)
@@ -356,7 +350,6 @@ static void show_rights(bool hardware, bool user_read)
 	char text[64];
 
 	pm_permissions_get(&have);
-	putchar('\n');
 	heading("rights");
 	snprintf(text, sizeof(text), "%d%s", have.paranoid,
 		 have.paranoid_known ? "" : " (assumed: the file cannot be read)");
@@ -412,18 +405,15 @@ static void limit(const char *label, int resource, uint64_t unit, const char *un
 
 static int show_sentence(const char *sentence, void *is_first)
 {
-	if (*(bool *)is_first) {
-		putchar('\n');
+	if (*(bool *)is_first)
 		heading("environment");
-		*(bool *)is_first = false;
-	}
+	*(bool *)is_first = false;
 	finding("", sentence, NULL);
 	return 0;
 }
 
 static void show_limits(void)
 {
-	putchar('\n');
 	heading("limits");
 	limit("descriptors (RLIMIT_NOFILE)", RLIMIT_NOFILE, 1, "");
 	finding("", "each thread that uses regions needs one per counter", NULL);
@@ -436,7 +426,6 @@ static void show_limits(void)
 static void show_clock(void)
 {
 	pm_clock_init();
-	putchar('\n');
 	heading("clock");
 	finding("time is taken from",
 		pm_clock.monotonic ? "CLOCK_MONOTONIC" : "the timestamp counter",
