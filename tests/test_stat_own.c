@@ -5,7 +5,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "cli/stat/derive.h"
+#include "cli/stat/inside.h"
 
 struct text {
 	char at[4096];

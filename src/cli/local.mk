@@ -43,10 +43,10 @@ perfmon_SOURCES = \
 	src/cli/roofline/runs.h src/cli/roofline/text.c \
 	src/cli/run/hooks.c src/cli/run/hooks.h src/cli/run/passes.c src/cli/run/passes.h \
 	src/cli/run/plan.c src/cli/run/plan.h src/cli/run/run.c src/cli/run/run.h \
-	src/cli/stat/cell.c src/cli/stat/cell.h src/cli/stat/count.c src/cli/stat/count.h \
-	src/cli/stat/data.c src/cli/stat/derive.c src/cli/stat/derive.h \
-	src/cli/stat/exact.c src/cli/stat/exact.h src/cli/stat/metric.c \
-	src/cli/stat/options.c src/cli/stat/options.h src/cli/stat/packages.c src/cli/stat/packages.h src/cli/stat/stat.c src/cli/stat/stat.h src/cli/stat/text.c \
+	src/cli/stat/cell.c src/cli/stat/count.c \
+	src/cli/stat/data.c src/cli/stat/derive.c \
+	src/cli/stat/exact.c src/cli/stat/inside.h src/cli/stat/metric.c \
+	src/cli/stat/options.c src/cli/stat/packages.c src/cli/stat/stat.c src/cli/stat/stat.h src/cli/stat/text.c \
 	src/cli/top/data.c src/cli/top/screen.c src/cli/top/table.c src/cli/top/text.c \
 	src/cli/top/top.c src/cli/top/top.h src/cli/top/watch.c \
 	src/cli/truth/blocks.c src/cli/truth/blocks.h src/cli/truth/blocks_aarch64.h \

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/stat/cell.h"
+#include "cli/stat/inside.h"
 
 /* --- events ------------------------------------------------------------------------- */
 

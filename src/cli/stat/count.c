@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/stat/count.h"
+#include "cli/stat/inside.h"
 #include "core/counters/counters.h"
 #include "perfmon/set.h"
 

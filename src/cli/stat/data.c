@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/common/common.h"
-#include "cli/stat/derive.h"
+#include "cli/stat/inside.h"
 #include "core/report/output/escape.h"
 #include "core/report/output/json.h"
 

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/common/common.h"
-#include "cli/stat/derive.h"
+#include "cli/stat/inside.h"
 #include "core/counters/counters.h"
 
 /* --- ratios ------------------------------------------------------------------------- */

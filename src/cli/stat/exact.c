@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon stat --exact runs the command under the Valgrind tool, and adds the totals that
  * its processes leave. */
-#include "cli/stat/exact.h"
+#include "cli/stat/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "cli/common/common.h"
 
 /* --- begin and end ------------------------------------------------------------------ */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-
-#include "cli/stat/derive.h"
+#include "cli/stat/inside.h"
 #include "core/report/model/event_name.h"
-#include "core/report/model/metric.h"
 
 /* Returns whether NAME, of a formula, means EVENT. A name without modes means those that
  * the event was counted in. */

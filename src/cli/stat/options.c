@@ -7,9 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/common/common.h"
 #include "cli/metrics/named.h"
-#include "cli/stat/options.h"
+#include "cli/stat/inside.h"
 #include "core/text/grow.h"
 
 /* clang-format off */

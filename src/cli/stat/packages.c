@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/stat/packages.h"
+#include "cli/stat/inside.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -12,12 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/common/common.h"
 #include "cli/metrics/named.h"
-#include "cli/stat/derive.h"
+#include "cli/stat/inside.h"
 #include "cli/stat/stat.h"
 #include "core/kernel/kernel.h"
-#include "core/report/model/metric.h"
 #include "core/text/grow.h"
 
 /* --- output ------------------------------------------------------------------------- */

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common/common.h"
-#include "cli/stat/derive.h"
+#include "cli/stat/inside.h"
 #include "core/report/output/number.h"
 
 /* The columns of the table. An empty column is not shown. */
