@@ -198,15 +198,20 @@ static bool was_reported(const struct stat_counting *counting, uint32_t i)
 	return false;
 }
 
+/* Returns the CPU time of the command in all runs, in ns. */
+static double spent_of(const struct stat_result *result)
+{
+	return (result->user_ns.mean + result->system_ns.mean) *
+	       (double)result->user_ns.runs;
+}
+
 /* The time that the command used but the counters did not see, if it is much. Counters
  * also see children that nobody waited for, so they may have seen more. */
 #define LOST_NS 20000000
 
 static bool was_let_go(const struct stat_result *result)
 {
-	double spent = (result->user_ns.mean + result->system_ns.mean) *
-		       (double)result->user_ns.runs;
-	double seen = 0;
+	double spent = spent_of(result), seen = 0;
 	bool counted = false;
 
 	if (result->options->targets || result->options->place ||
@@ -335,19 +340,6 @@ static void add_topdown(const struct stat_result *result, const struct cli_notes
 			"in one group would show");
 }
 
-/* Says whose the counts of packages are. */
-static void add_packages(const struct stat_result *result, const struct cli_notes *to)
-{
-	const struct stat_counting *counting = result->counting;
-	double own = result->user_ns.mean + result->system_ns.mean;
-	char text[256];
-
-	if (stat_packages_note(&counting->packages, &counting->events,
-			       (uint64_t)(own * (double)result->user_ns.runs), text,
-			       sizeof(text)))
-		cli_note(to, "%s", text);
-}
-
 void stat_notes(const struct stat_result *result, const struct cli_notes *to)
 {
 	const struct stat_counting *counting = result->counting;
@@ -382,6 +374,7 @@ void stat_notes(const struct stat_result *result, const struct cli_notes *to)
 				 ? counting->why_uncertain.text
 				 : "some threads may be missing or counted twice");
 	add_topdown(result, to);
-	add_packages(result, to);
+	stat_packages_note(&counting->packages, &counting->events,
+			   (uint64_t)spent_of(result), to);
 	add_refused(result, to);
 }

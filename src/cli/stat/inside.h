@@ -167,11 +167,11 @@ bool stat_packages_has(const struct stat_packages *packages, uint32_t i, int *er
 /* Stores in VALUES, by event of the user's text, what these have counted since the start. */
 void stat_packages_read(struct stat_packages *packages, struct perfmon_value *values);
 
-/* Writes a note that says whose the counts are to TEXT. OWN_NS is the CPU time of the targets; 0:
- * not known. Returns false if there is nothing to say. */
-bool stat_packages_note(const struct stat_packages *packages,
-			const struct stat_events *events, uint64_t own_ns, char *text,
-			size_t size);
+/* Makes a note that says whose the counts are. OWN_NS is the CPU time of the targets; 0: not
+ * known. */
+void stat_packages_note(const struct stat_packages *packages,
+			const struct stat_events *events, uint64_t own_ns,
+			const struct cli_notes *to);
 
 /* --- counting ----------------------------------------------------------------------- */
 

@@ -2,7 +2,6 @@
 #include "cli/stat/inside.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,9 +112,9 @@ void stat_packages_read(struct stat_packages *packages, struct perfmon_value *va
 			values[packages->of[k]].running_ns = 0;
 }
 
-bool stat_packages_note(const struct stat_packages *packages,
-			const struct stat_events *events, uint64_t own_ns, char *text,
-			size_t size)
+void stat_packages_note(const struct stat_packages *packages,
+			const struct stat_events *events, uint64_t own_ns,
+			const struct cli_notes *to)
 {
 	const struct stat_event *first = NULL;
 	bool machine = true;
@@ -130,14 +129,13 @@ bool stat_packages_note(const struct stat_packages *packages,
 			   !packages->place[0];
 	}
 	if (!first)
-		return false;
+		return;
 	pm_packages_who_text(
 		pm_packages_who(machine, own_ns, own_ns ? packages->busy_ns : 0), own_ns,
 		packages->busy_ns, who, sizeof(who));
-	snprintf(text, size, "'%s' counts what all processes do on %s: %s%s",
-		 first->label, machine ? "the machine" : packages->place, who,
+	cli_note(to, "'%s' counts what all processes do on %s: %s%s", first->label,
+		 machine ? "the machine" : packages->place, who,
 		 pm_packages_is_energy(first->event->unit)
 			 ? "; the counter moves about every 1 ms"
 			 : "");
-	return true;
 }
