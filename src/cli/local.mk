@@ -41,8 +41,8 @@ perfmon_SOURCES = \
 	src/cli/roofline/json.c src/cli/roofline/load.c src/cli/roofline/points.c \
 	src/cli/roofline/roofline.c src/cli/roofline/roofline.h src/cli/roofline/runs.c \
 	src/cli/roofline/runs.h src/cli/roofline/text.c \
-	src/cli/run/hooks.c src/cli/run/hooks.h src/cli/run/passes.c src/cli/run/passes.h \
-	src/cli/run/plan.c src/cli/run/plan.h src/cli/run/run.c src/cli/run/run.h \
+	src/cli/run/hooks.c src/cli/run/inside.h src/cli/run/passes.c \
+	src/cli/run/plan.c src/cli/run/run.c src/cli/run/run.h \
 	src/cli/stat/cell.c src/cli/stat/count.c \
 	src/cli/stat/data.c src/cli/stat/derive.c \
 	src/cli/stat/exact.c src/cli/stat/inside.h src/cli/stat/metric.c \

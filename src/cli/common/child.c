@@ -40,6 +40,13 @@ uint64_t cli_now_ns(void)
 
 /* --- environment -------------------------------------------------------------------- */
 
+const char *cli_variable(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? text : NULL;
+}
+
 int cli_variable_set(const char *command, const char *name, const char *text)
 {
 	if (!setenv(name, text, 1))
@@ -50,11 +57,11 @@ int cli_variable_set(const char *command, const char *name, const char *text)
 int cli_variable_add(const char *command, const char *name, const char *separator,
 		     const char *text)
 {
-	const char *before = getenv(name);
+	const char *before = cli_variable(name);
 	char *all;
 	int status;
 
-	if (!before || !*before)
+	if (!before)
 		return cli_variable_set(command, name, text);
 	if (asprintf(&all, "%s%s%s", before, separator, text) < 0)
 		return cli_no_memory(command);

@@ -23,6 +23,8 @@ struct cli_child_how {
 	void (*undo)(void); /* is called in the child before its exec; or NULL */
 };
 
+/* Returns the variable NAME, or NULL if it is not set or empty. */
+const char *cli_variable(const char *name);
 /* Sets the variable NAME for commands. Returns 0, or CLI_FAILED after a message of COMMAND. */
 int cli_variable_set(const char *command, const char *name, const char *text);
 /* Adds TEXT to what the variable has, with SEPARATOR between. */

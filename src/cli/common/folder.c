@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/common/child.h"
 #include "cli/common/complain.h"
 #include "core/kernel/kernel.h"
 
@@ -65,10 +66,9 @@ bool cli_folder_find(const char *built, const char *folder, const char *file, in
 
 char *cli_folder_make(const char *command, const char *what)
 {
-	const char *dir = getenv("TMPDIR");
+	const char *dir = cli_variable("TMPDIR") ?: "/tmp";
 	char here[PATH_MAX] = "", *folder;
 
-	dir = dir && *dir ? dir : "/tmp";
 	if (*dir != '/' && !getcwd(here, sizeof(here) - 1)) {
 		cli_complain(command, "TMPDIR '%s': %s", dir, strerror(errno));
 		return NULL;

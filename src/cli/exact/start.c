@@ -78,10 +78,10 @@ static int find_program(const char *name, char path[PATH_MAX])
  * or installed. */
 static bool find_tool(char path[PATH_MAX])
 {
-	const char *chosen = getenv("PERFMON_EXACT_DIR");
+	const char *chosen = cli_variable("PERFMON_EXACT_DIR");
 	char tool[PATH_MAX];
 
-	if (!chosen || !*chosen)
+	if (!chosen)
 		return cli_folder_find("exact/valgrind", EXACTDIR, TOOL, X_OK, path);
 	return join(path, pm_slice_of(""), chosen) &&
 	       join(tool, pm_slice_of(path), TOOL) && !access(tool, X_OK);
@@ -179,11 +179,11 @@ static int pad(char **command, const char *path)
 /* hwloc's detection of the CPU does not work under Valgrind, and would print messages. */
 static int hide_hwloc_x86(void)
 {
-	const char *components = getenv("HWLOC_COMPONENTS");
+	const char *components = cli_variable("HWLOC_COMPONENTS");
 	char *text;
 	int err;
 
-	if (!components || !*components)
+	if (!components)
 		return setenv("HWLOC_COMPONENTS", "-x86", 1);
 	if (strstr(components, "x86"))
 		return 0;
@@ -325,11 +325,11 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 		return cli_fail(CLI_FAILED, subcommand,
 				"--exact needs Valgrind: install the package valgrind");
 	if (!find_tool(tool)) {
-		if (getenv("PERFMON_EXACT_DIR") && *getenv("PERFMON_EXACT_DIR"))
+		if (cli_variable("PERFMON_EXACT_DIR"))
 			cli_complain(subcommand,
 				     "--exact needs its Valgrind tool, which is not in "
 				     "PERFMON_EXACT_DIR '%s'",
-				     getenv("PERFMON_EXACT_DIR"));
+				     cli_variable("PERFMON_EXACT_DIR"));
 		else
 			cli_complain(subcommand,
 				     "perfmon was built without the tool that --exact "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/run/hooks.h"
+#include "cli/run/inside.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static bool is_preloaded(const char *preloaded, const char *file)
 
 static int preload(const char *file, const char *path)
 {
-	const char *before = getenv("LD_PRELOAD");
+	const char *before = cli_variable("LD_PRELOAD");
 
 	if (before && is_preloaded(before, file))
 		return 0;
@@ -82,9 +82,9 @@ static int load_tool(const char *file, const char *path)
 	int status = 0;
 
 	for (size_t i = 0; i < 2; i++) {
-		const char *before = getenv(variables[i]);
+		const char *before = cli_variable(variables[i]);
 
-		if (!before || !*before || is_preloaded(before, file))
+		if (!before || is_preloaded(before, file))
 			continue;
 		return cli_fail(
 			CLI_FAILED, "run",

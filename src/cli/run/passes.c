@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/run/passes.h"
+#include "cli/run/inside.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,6 @@
 
 #include "cli/common/common.h"
 #include "cli/join/join.h"
-#include "cli/run/plan.h"
 #include "core/report/merge/join.h"
 #include "core/report/report.h"
 #include "core/settings/options.h"
@@ -52,7 +51,6 @@ static int failed(int err)
 static int folder_make(struct passes *p)
 {
 	const char *slash = p->profile ? strrchr(p->profile, '/') : NULL;
-	const char *temporary = getenv("TMPDIR");
 	int n;
 
 	if (p->profile)
@@ -60,7 +58,7 @@ static int folder_make(struct passes *p)
 			     slash ? (int)(slash - p->profile + 1) : 0, p->profile);
 	else
 		n = snprintf(p->folder, sizeof(p->folder), "%s/",
-			     temporary && *temporary ? temporary : "/tmp");
+			     cli_variable("TMPDIR") ?: "/tmp");
 	if (n < 0 || (size_t)n + 64 > sizeof(p->folder))
 		return failed(ENAMETOOLONG);
 	strcat(p->folder, ".perfmon-passes-XXXXXX");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/run/plan.h"
+#include "cli/run/inside.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -18,8 +18,7 @@
 #include "cli/exact/exact.h"
 #include "cli/functions/functions.h"
 #include "cli/metrics/named.h"
-#include "cli/run/hooks.h"
-#include "cli/run/passes.h"
+#include "cli/run/inside.h"
 #include "core/events/events.h"
 #include "core/report/model/metric.h"
 #include "core/settings/options.h"
@@ -188,7 +187,7 @@ static char *profile_from_here(const char *profile)
 {
 	char here[PATH_MAX], *path;
 
-	if (!profile || !*profile)
+	if (!profile)
 		return NULL;
 	if (*profile == '/' || !getcwd(here, sizeof(here)))
 		return strdup(profile);
@@ -202,17 +201,9 @@ static char *profile_from_here(const char *profile)
  * PERFMON_QUIET. */
 static int ask_for_report(void)
 {
-	const char *where = getenv("PERFMON_OUTPUT");
-
-	return where && *where ? 0 : cli_variable_set("run", "PERFMON_OUTPUT", "auto");
-}
-
-/* Returns the path of the environment, or of -P, or NULL. */
-static const char *profile_named(void)
-{
-	const char *profile = getenv("PERFMON_PROFILE");
-
-	return profile && *profile ? profile : NULL;
+	return cli_variable("PERFMON_OUTPUT")
+		       ? 0
+		       : cli_variable_set("run", "PERFMON_OUTPUT", "auto");
 }
 
 /* Says what runs, and how. */
@@ -347,7 +338,7 @@ static int execute(struct run *run)
 /* Runs the command, when everything else is known. Returns the exit status. */
 static int run_command(struct run *run)
 {
-	char *profile = profile_from_here(getenv("PERFMON_PROFILE"));
+	char *profile = profile_from_here(cli_variable("PERFMON_PROFILE"));
 	int status = 0;
 
 	run->profile = profile;
@@ -446,6 +437,6 @@ int cli_run(int argc, char **argv)
 	run.command = argv + optind;
 	if (!status && passes)
 		return run_passes(events ? events : getenv("PERFMON_EVENTS"),
-				  profile_named(), run.command);
+				  cli_variable("PERFMON_PROFILE"), run.command);
 	return status ? status : run_command(&run);
 }
