@@ -147,9 +147,8 @@ static bool is_closed(const struct pm2_context *context)
 static struct pm2_context *find_closed(void)
 {
 	struct pm2_context *context;
-	size_t i;
 
-	for (i = 0; i < BUCKETS; i++) {
+	for (size_t i = 0; i < BUCKETS; i++) {
 		for (context = table.buckets[i]; context; context = context->next) {
 			if (is_closed(context))
 				return context;
@@ -264,14 +263,13 @@ static int watch_messages(const struct pm2_context *context, int fd)
 static int make_set(void)
 {
 	struct pm2_context *context;
-	size_t i;
 	int err;
 
 	if (table.is_watched)
 		pm_poller_close(&table.watched);
 	err = pm_poller_create(&table.watched);
 	table.is_watched = !err;
-	for (i = 0; i < BUCKETS && table.count && !err; i++) {
+	for (size_t i = 0; i < BUCKETS && table.count && !err; i++) {
 		for (context = table.buckets[i]; context; context = context->next) {
 			if (!watch_end(context) && context->message_fd >= 0)
 				watch_messages(context, context->message_fd);
@@ -375,11 +373,10 @@ static int start_watcher(void)
 static void in_child(bool prepared)
 {
 	struct pm2_context *context;
-	size_t i;
 
 	if (!prepared)
 		return; /* the table may be half written: `owner` keeps this child from using it */
-	for (i = 0; i < BUCKETS && table.owner; i++) {
+	for (size_t i = 0; i < BUCKETS && table.owner; i++) {
 		for (context = table.buckets[i]; context; context = context->next) {
 			perfmon_session_close(context->session);
 			context->session = NULL;
@@ -642,9 +639,8 @@ int pm2_check_vector(struct pm2_context *context, const void *vector, size_t siz
 bool pm2_is_zero(const void *fields, size_t size)
 {
 	const unsigned char *bytes = fields;
-	size_t i;
 
-	for (i = 0; i < size; i++) {
+	for (size_t i = 0; i < size; i++) {
 		if (bytes[i])
 			return false;
 	}

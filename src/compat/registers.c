@@ -303,17 +303,16 @@ static int check_pmc(struct pm2_context *context, size_t i, const struct pfarg_p
 
 static int check_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs, size_t n)
 {
-	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		err = check_fields(context, i, pmcs[i].reg_flags, KNOWN_PMC_FLAGS,
 				   pmcs[i].reg_reserved2, sizeof(pmcs[i].reg_reserved2));
 	if (!err && perfmon_session_state(context->session) == PERFMON_STATE_RUNNING)
 		err = pm_diag_set(&context->diag, -EBUSY,
 				  "the PMCs of a running session cannot be written; stop "
 				  "the session first");
-	for (i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		err = check_pmc(context, i, &pmcs[i]);
 	return err;
 }
@@ -432,13 +431,12 @@ PM_EXPORT int pfm_write_pmcs(int fd, struct pfarg_pmc *req, size_t size)
 
 static int check_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
 {
-	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		err = check_fields(context, i, pmds[i].reg_flags, KNOWN_PMD_FLAGS,
 				   pmds[i].reg_reserved2, sizeof(pmds[i].reg_reserved2));
-	for (i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		err = check_register(context, i, pmds[i].reg_set, pmds[i].reg_num);
 	return err;
 }
@@ -468,16 +466,15 @@ static int touch_all(struct pm2_context *context, const struct pfarg_pmd *pmds, 
 static int set_overflows(struct pm2_context *context, const struct pfarg_pmd *pmds,
 			 size_t n, struct pm2_overflow *saved)
 {
-	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct pm2_register *reg = reg_of(context, &pmds[i]);
 
 		saved[i] = reg->overflow;
 		reg->overflow = overflow_of(&pmds[i]);
 	}
-	for (i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		err = apply_overflow(context, reg_of(context, &pmds[i]));
 	return err;
 }

@@ -75,10 +75,9 @@ PM_EXPORT int pfm_delete_evtsets(int fd, struct pfarg_setdesc *sets, size_t size
 static void fill_available(struct pm2_context *context, uint16_t id, __u64 *registers)
 {
 	uint32_t used = 0;
-	size_t i;
 
 	memset(registers, 0, PFM_PMC_BV * sizeof(registers[0]));
-	for (i = 0; i < context->register_count; i++) {
+	for (size_t i = 0; i < context->register_count; i++) {
 		const struct pm2_register *reg = &context->registers[i];
 
 		if (reg->counter < 0 || reg->number == PM2_SPARE)
