@@ -60,33 +60,26 @@ static void point_set(struct diff_row *row, enum diff_of of, uint32_t r,
 }
 
 /* Makes as many columns as ROW has of the visits, with room for as many adjusted ones. */
-static int columns_allocate(struct diff_row *row, uint32_t total)
-{
-	uint32_t room = 2 * row->column_count;
-
-	row->columns = calloc(room, sizeof(*row->columns));
-	row->points = calloc((size_t)room * total + 1, sizeof(*row->points));
-	if (!row->columns || !row->points)
-		return -ENOMEM;
-	for (uint32_t c = 0; c < room; c++) {
-		row->columns[c].of = (enum diff_of)(c % row->column_count);
-		row->columns[c].log = true;
-		row->columns[c].runs = row->points + (size_t)c * total;
-	}
-	return 0;
-}
-
 static int columns_fill(struct diff_row *row, uint32_t total,
 			const struct diff_visits *visits, double *room)
 {
-	int err = columns_allocate(row, total);
+	uint32_t count = 2 * row->column_count;
 
-	for (uint32_t c = 0; !err && c < row->column_count; c++) {
-		for (uint32_t r = 0; r < total; r++)
-			point_set(row, row->columns[c].of, r, &visits[r]);
-		row->columns[c].center = center_of(&row->columns[c], total, room);
+	row->columns = calloc(count, sizeof(*row->columns));
+	row->points = calloc((size_t)count * total + 1, sizeof(*row->points));
+	if (!row->columns || !row->points)
+		return -ENOMEM;
+	for (uint32_t c = 0; c < count; c++) {
+		struct diff_column *column = &row->columns[c];
+
+		column->of = (enum diff_of)(c % row->column_count);
+		column->log = true;
+		column->runs = row->points + (size_t)c * total;
+		for (uint32_t r = 0; r < total && c < row->column_count; r++)
+			point_set(row, column->of, r, &visits[r]);
+		column->center = center_of(column, total, room);
 	}
-	return err;
+	return 0;
 }
 
 /* Sets how often a run visited the region of ROW. Returns whether any did so twice. */

@@ -195,30 +195,23 @@ static int status_of(const struct diff_result *result)
 
 static int show(const struct diff_data *data, const struct diff_options *how)
 {
-	struct pm_out *out = calloc(1, sizeof(*out));
+	struct pm_out out = {.sink = cli_print, .argument = stdout};
 	struct diff_result result;
-	int status = DIFF_EXIT_TROUBLE, err = 0, failed;
+	int err = 0, failed, status;
 
-	if (!out || diff_decide(&result, data, how)) {
-		free(out);
-		cli_complain("diff", "no memory");
-		return status;
-	}
-	out->sink = cli_print;
-	out->argument = stdout;
+	if (diff_decide(&result, data, how))
+		return cli_fail(DIFF_EXIT_TROUBLE, "diff", "no memory");
 	if (how->json) {
-		diff_json(out, &result);
+		diff_json(&out, &result);
 	} else {
 		cli_pager_begin();
-		err = diff_text(out, &result);
+		err = diff_text(&out, &result);
 		if (err)
 			cli_complain("diff", "no memory");
 	}
-	failed = pm_out_end(out);
-	if (!err && !failed)
-		status = status_of(&result);
+	failed = pm_out_end(&out);
+	status = err || failed ? DIFF_EXIT_TROUBLE : status_of(&result);
 	diff_result_free(&result);
-	free(out);
 	return status;
 }
 
