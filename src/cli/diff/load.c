@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/common/common.h"
 #include "cli/diff/stat_file.h"
@@ -377,18 +376,13 @@ static void take_left_out(struct diff_file *file, const struct pm_snapshot *snap
 static int load_profile(struct diff_data *data, uint32_t side, const char *path,
 			bool inclusive, struct pm_diag *diag)
 {
-	struct pm_profile_file *opened;
+	const struct cli_source source = {.name = (char *)(uintptr_t)path};
 	struct pm_snapshot *snapshot;
 	struct diff_file *file;
-	int err = pm_profile_file_open(path, &opened, diag);
+	int err = cli_source_read(&source, &snapshot, diag);
 
 	if (err)
 		return err;
-	err = pm_profile_file_snapshot(opened, &snapshot, diag);
-	pm_profile_file_close(opened);
-	if (err)
-		return err;
-	cli_resolve(snapshot);
 	file = file_add(data, side, path);
 	if (file) {
 		file->header = snapshot->header;
@@ -497,25 +491,6 @@ static int stat_add(struct diff_data *data, uint32_t side, const char *path,
 	return err;
 }
 
-/* Returns whether the file PATH is JSON. */
-static bool is_json(const char *path)
-{
-	char text[64];
-	struct stat st;
-	FILE *file;
-	size_t n;
-
-	/* Reading a FIFO would consume its data. */
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return false;
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	n = fread(text, 1, sizeof(text), file);
-	fclose(file);
-	return diff_stat_is_json(text, n);
-}
-
 static int load_stat(struct diff_data *data, uint32_t side, const char *path,
 		     struct pm_diag *diag)
 {
@@ -532,8 +507,9 @@ static int load_stat(struct diff_data *data, uint32_t side, const char *path,
 int diff_load(struct diff_data *data, uint32_t side, const char *path, bool inclusive,
 	      struct pm_diag *diag)
 {
-	int err = is_json(path) ? load_stat(data, side, path, diag)
-				: load_profile(data, side, path, inclusive, diag);
+	int err = diff_stat_is_json(path)
+			  ? load_stat(data, side, path, diag)
+			  : load_profile(data, side, path, inclusive, diag);
 
 	return err == -ENOMEM ? pm_diag_set(diag, err, "%s: no memory", path) : err;
 }

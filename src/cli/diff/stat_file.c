@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/common/common.h"
 #include "core/text/grow.h"
@@ -179,13 +180,21 @@ static void take_report(struct cli_json *j, struct diff_stat **stats, uint32_t *
 		(*stats)[(*count)++] = stat;
 }
 
-bool diff_stat_is_json(const char *text, size_t length)
+bool diff_stat_is_json(const char *path)
 {
-	while (length && strchr(" \t\r\n", *text) && *text) {
-		text++;
-		length--;
-	}
-	return length && *text == '{';
+	char text[65] = "";
+	struct stat st;
+	FILE *file;
+
+	/* Reading a FIFO would consume its data. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	return text[strspn(text, " \t\r\n")] == '{';
 }
 
 int diff_stats_read(const char *path, struct diff_stat **stats, uint32_t *count,

@@ -4,7 +4,6 @@
 #define PM_CLI_DIFF_STAT_FILE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/text/diag.h"
@@ -32,9 +31,8 @@ struct diff_stat {
 	struct diff_stat_event *events;
 };
 
-/* Returns whether a file that begins with the LENGTH bytes of TEXT is JSON and not a
- * profile. */
-bool diff_stat_is_json(const char *text, size_t length);
+/* Returns whether the file PATH is JSON and not a profile. */
+bool diff_stat_is_json(const char *path);
 
 /* Reads the COUNT reports in the file PATH; free them with diff_stats_free(), also after
  * a failure. Returns 0, or a negative errno with a message. */
