@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/common/child.h"
+#include "cli/common/common.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/common/complain.h"
 #include "core/kernel/kernel.h"
 
 #define SECOND_NS UINT64_C(1000000000)

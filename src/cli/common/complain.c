@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/common/complain.h"
+#include "cli/common/common.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/common/terminal.h"
-#include "core/report/output/escape.h"
-#include "core/text/diag.h"
 
 int cli_print(void *file, const char *text, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/common/folder.h"
+#include "cli/common/common.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/common/child.h"
-#include "cli/common/complain.h"
 #include "core/kernel/kernel.h"
 
 /* Finds the folder of this command's file. */

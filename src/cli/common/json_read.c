@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/common/json_read.h"
+#include "cli/common/common.h"
 
 #include <errno.h>
 #include <math.h>

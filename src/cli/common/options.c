@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/common/options.h"
+#include "cli/common/common.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common/complain.h"
 #include "core/report/model/metric.h"
-#include "core/text/diag.h"
 #include "core/text/text.h"
-#include "core/topology/topology.h"
 
 #define OPTIONS_MAX 32
 #define NO_LETTER   256 /* the first option without a letter; the others follow */

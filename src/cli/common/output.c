@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/common/output.h"
+#include "cli/common/common.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "cli/common/complain.h"
 
 /* Returns whether PATH names an open file of a process, or a device. No file can be
  * renamed to such a path. */

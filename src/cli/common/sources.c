@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/common/sources.h"
+#include "cli/common/common.h"
 
 #include <dirent.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/common/complain.h"
-#include "cli/common/resolve.h"
 #include "core/text/grow.h"
 
 static int add(struct cli_sources *sources, const char *name, pid_t pid)

@@ -140,7 +140,6 @@ void stat_cell_end_run(struct stat_cell *cell);
 
 /* Events of packages beside those of threads: they are open once, and count what all processes do
  * there while the targets run. */
-
 struct stat_packages {
 	struct pm_packages *open;
 	struct pm_event *events; /* they share their strings with the list */
@@ -176,7 +175,6 @@ void stat_packages_note(const struct stat_packages *packages,
 /* --- counting ----------------------------------------------------------------------- */
 
 /* The session of threads, or the counters on CPUs, and their readings. */
-
 struct stat_counting {
 	struct stat_events events;
 	bool apart; /* the first thread has counts of its own */
@@ -237,7 +235,6 @@ void stat_counting_end(struct stat_counting *counting);
 /* --- --exact ------------------------------------------------------------------------ */
 
 /* The counts of the Valgrind tool in a command and all that it creates. */
-
 struct stat_exact {
 	struct cli_exact_events events;
 	struct pm_event event[PM_EXACT_EVENT_COUNT]; /* described as other events are */
