@@ -151,8 +151,8 @@ static void standard_close(const int standard[3], bool show)
 			close(standard[i]);
 }
 
-/* Says that a pass did not end well. Returns the exit status. */
-static int tell_failure(const struct passes *p, size_t pass, int status)
+/* Says that a pass did not end well. */
+static void tell_failure(const struct passes *p, size_t pass, int status)
 {
 	if (WIFSIGNALED(status))
 		cli_complain("run",
@@ -166,7 +166,6 @@ static int tell_failure(const struct passes *p, size_t pass, int status)
 			     "status %d, and expects 0",
 			     pass + 1, p->plan.count, p->plan.events[pass],
 			     WEXITSTATUS(status));
-	return 0;
 }
 
 /* Returns the exit status, unless the command has one: its STATUS. */
@@ -198,10 +197,9 @@ static int pass_run(struct passes *p, size_t pass, int *status, int *exit)
 		*exit = cli_child_cannot_run("run", p->command[0], err);
 		return -1;
 	}
-	if (!*status)
-		return 0;
-	*exit = tell_failure(p, pass, *status);
-	return -1;
+	if (*status)
+		tell_failure(p, pass, *status);
+	return *status ? -1 : 0;
 }
 
 /* --- profiles ------------------------------------------------------------------------- */
