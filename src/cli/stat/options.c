@@ -122,7 +122,9 @@ static int take_targets(const char *command, const struct cli_option *option,
 		if (!PM_GROW(options->targets, options->target_count))
 			return cli_no_memory(command);
 		options->targets[options->target_count++] = (struct perfmon_target){
-			.kind = PERFMON_TARGET_KIND_THREAD, .id = (int32_t)tid};
+			.kind = threads ? PERFMON_TARGET_KIND_THREAD
+					: PERFMON_TARGET_KIND_PROCESS,
+			.id = (int32_t)tid};
 		if (!*at++)
 			break;
 	}

@@ -219,14 +219,11 @@ static int start_counting(struct stat_work *work, pid_t child)
 	};
 
 	for (uint32_t i = 0; i < options->target_count; i++) {
-		struct perfmon_target *running = &options->targets[i];
-
-		if (options->processes)
-			running->kind = PERFMON_TARGET_KIND_PROCESS;
 		if (options->descendants)
-			running->flags = PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART;
+			options->targets[i].flags =
+				PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART;
 		else if (options->processes && options->inherit)
-			running->flags = PERFMON_TARGET_CHILDREN;
+			options->targets[i].flags = PERFMON_TARGET_CHILDREN;
 	}
 	if (options->place)
 		return stat_counting_start(&work->counting, NULL, 0, true);
