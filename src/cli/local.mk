@@ -14,7 +14,7 @@ perfmon_SOURCES = \
 	src/cli/ceilings/machine.h src/cli/ceilings/measure.c src/cli/ceilings/x86_64.c \
 	src/cli/diff/bounds.c src/cli/diff/columns.c src/cli/diff/data.h src/cli/diff/decide.c src/cli/diff/diff.c src/cli/diff/diff.h src/cli/diff/json.c \
 	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/math.h src/cli/diff/metrics.c src/cli/diff/notes.c src/cli/diff/order.c \
-	src/cli/diff/shuffle.c src/cli/diff/stat_file.c src/cli/diff/stat_file.h src/cli/diff/text.c \
+	src/cli/diff/shuffle.c src/cli/diff/stat_file.c src/cli/diff/text.c \
 	src/cli/exact/events.c src/cli/exact/exact.h src/cli/exact/start.c \
 	src/cli/export/callgrind.c src/cli/export/chrome.c src/cli/export/export.c \
 	src/cli/export/export.h src/cli/export/folded.c src/cli/export/gzip.c src/cli/export/left_out.c src/cli/export/pprof.c \

@@ -325,6 +325,39 @@ static inline bool diff_is_undecided(const struct diff_result *result)
 	       !result->by[DIFF_MORE] && !result->by[DIFF_LESS];
 }
 
+/* What the JSON of perfmon stat has: the time and the counts of each run of a command. */
+struct diff_stat_event {
+	char *name;
+	char *place; /* CPUs; NULL: none */
+	char *unit;
+	char *status; /* in stat's words */
+	double coverage;
+	uint32_t sample_count;
+	double *samples; /* one for each run; NAN: none */
+};
+
+/* A report about the runs of one command. */
+struct diff_stat {
+	char *command;
+	char *modes; /* "user" or "all" */
+	bool exact;
+	bool failed; /* a run ended by a signal, or with a status other than 0 */
+	uint64_t began_realtime_ns;
+	uint32_t run_count;
+	double *times; /* ns */
+	uint32_t event_count;
+	struct diff_stat_event *events;
+};
+
+/* Returns whether the file PATH is JSON and not a profile. */
+bool diff_stat_is_json(const char *path);
+
+/* Reads the COUNT reports in the file PATH; free them with diff_stats_free(), also after
+ * a failure. Returns 0, or a negative errno with a message. */
+int diff_stats_read(const char *path, struct diff_stat **stats, uint32_t *count,
+		    struct pm_diag *diag);
+void diff_stats_free(struct diff_stat *stats, uint32_t count);
+
 int diff_text(struct pm_out *out, const struct diff_result *result);
 void diff_json(struct pm_out *out, const struct diff_result *result);
 

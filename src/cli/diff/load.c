@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "cli/common/common.h"
-#include "cli/diff/stat_file.h"
 #include "core/profile/profile.h"
 #include "core/text/bytes.h"
 #include "core/text/grow.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/diff/stat_file.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,10 +7,9 @@
 #include <sys/stat.h>
 
 #include "cli/common/common.h"
+#include "cli/diff/data.h"
 #include "core/text/grow.h"
 #include "core/text/text.h"
-
-/* --- reports -------------------------------------------------------------------------- */
 
 static void take_text(struct cli_json *j, char **to)
 {
