@@ -99,7 +99,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/model/event_name.h src/core/report/model/flat.c \
 	src/core/report/model/groups.c src/core/report/model/groups.h \
 	src/core/report/model/path.c src/core/report/model/path.h \
-	src/core/report/model/hottest.c src/core/report/model/top.c src/core/report/model/quantile.c \
+	src/core/report/model/top.c \
 	src/core/report/model/formula.c src/core/report/model/formula.h src/core/report/model/metric.c \
 	src/core/report/model/metric.h src/core/report/model/metric_columns.c \
 	src/core/report/model/model.c src/core/report/model/model.h \

@@ -17,10 +17,8 @@ uint32_t pm_path_parent(const struct pm_report_tree *tree, uint32_t path);
  * inclusive time, in a flat tree of exclusive time. 0: none. */
 uint32_t pm_path_child(const struct pm_report_tree *tree, uint32_t path);
 uint32_t pm_path_sibling(const struct pm_report_tree *tree, uint32_t path);
-/* Return the path that follows PATH from the top down, 0 at the end; begin with 0. The second
- * leaves out what is below PATH. */
+/* Returns the path that follows PATH from the top down, 0 at the end; begin with 0. */
 uint32_t pm_path_next(const struct pm_report_tree *tree, uint32_t path);
-uint32_t pm_path_after(const struct pm_report_tree *tree, uint32_t path);
 
 /* Returns true if threads have adopted PATH. */
 bool pm_path_is_team(const struct pm_report_tree *tree, uint32_t path);
