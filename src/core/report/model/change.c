@@ -55,19 +55,16 @@ static void node_subtract(struct pm_report_node *a, const struct pm_report_node 
 
 static bool count_subtract(struct pm_report_count *a, const struct pm_report_count *b)
 {
-	bool negative = !a->largest && take(&a->sum, b->sum) && a->error == 0;
+	struct pm_report_count d = pm_count_less(a, b);
+	bool negative = !a->largest && a->sum < b->sum && a->error == 0;
 
-	take(&a->sampled, b->sampled);
-	errors_add(&a->error, b->error);
-	take(&a->lost_ns, b->lost_ns);
-	take(&a->measured, b->measured);
-	take(&a->windows, b->windows);
-	a->added = fmax(0, a->added - b->added);
-	a->outer = fmax(0, a->outer - b->outer);
-	a->time_ns = fmax(0, a->time_ns - b->time_ns);
-	a->on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
-	a->running_ns = fmax(0, a->running_ns - b->running_ns);
-	a->squares = fmax(0, a->squares - b->squares);
+	d.error = a->error;
+	errors_add(&d.error, b->error);
+	take(&d.sampled, b->sampled);
+	take(&d.measured, b->measured);
+	d.outer = fmax(0, a->outer - b->outer);
+	d.squares = fmax(0, a->squares - b->squares);
+	*a = d;
 	return negative;
 }
 

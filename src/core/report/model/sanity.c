@@ -25,14 +25,13 @@ void pm_report_check_sanity(struct pm_report_model *model,
 	/* No CPU has counted what was counted by translation. */
 	for (uint32_t e = 0; e < model->event_count && !model->exact; e++) {
 		struct pm_report_event *event = &model->events[e];
-		struct pm_event_name name = pm_event_name_of(event->name);
 
-		/* No CPU counted it. */
 		if (event->first->flags & PERFMON_PROFILE_COUNTER_EXACT)
 			continue;
-		event->erratum = pm_cpu_erratum(kinds, name.bare, name.length,
-						event->generic == PM_GENERIC_INSTRUCTIONS,
-						event->generic == PM_GENERIC_BRANCHES);
+		event->erratum =
+			pm_cpu_erratum(kinds, event->parsed.bare, event->parsed.length,
+				       event->generic == PM_GENERIC_INSTRUCTIONS,
+				       event->generic == PM_GENERIC_BRANCHES);
 	}
 }
 
