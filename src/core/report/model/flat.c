@@ -67,7 +67,7 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 	struct pm_report_count *own = NULL;
 	struct pm_tree_build build;
 	uint32_t number;
-	int err = pm_tree_begin(&build, flat, tree->model, tree->node_count);
+	int err = pm_tree_begin(&build, flat, tree->model);
 
 	/* A flat tree has at most as many nodes as the tree. */
 	if (!err)

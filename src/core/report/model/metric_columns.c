@@ -207,9 +207,7 @@ static uint32_t inputs_open(const struct pm_report_model *model,
 			    const struct pm_report_metric *metric,
 			    const struct pm_snapshot_thread *thread, uint32_t *all)
 {
-	const uint32_t *of =
-		thread->plan ? model->event_of[thread->plan - model->snapshot->plans]
-			     : NULL;
+	const uint32_t *of = pm_report_columns(model, thread);
 	uint32_t open = 0;
 
 	*all = 0;

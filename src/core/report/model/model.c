@@ -129,16 +129,14 @@ static void event_replace(struct pm_report_event *event,
 static void reads_add(struct pm_report_model *model,
 		      const struct pm_snapshot_thread *thread)
 {
-	const struct pm_snapshot_plan *plan = thread->plan;
+	const uint32_t *of = pm_report_columns(model, thread);
 
-	for (uint32_t c = 0; plan && c < plan->counter_count; c++) {
-		uint32_t e = model->event_of[plan - model->snapshot->plans][c];
+	for (uint32_t c = 0; of && c < thread->plan->counter_count; c++) {
+		struct pm_report_event *event = &model->events[of[c]];
 		int32_t status = thread->record.status[c];
 
-		if (status == PERFMON_PROFILE_COUNTER_STATUS_USER)
-			model->events[e].user_read = true;
-		if (status == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL)
-			model->events[e].syscall_read = true;
+		event->user_read |= status == PERFMON_PROFILE_COUNTER_STATUS_USER;
+		event->syscall_read |= status == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL;
 	}
 }
 

@@ -97,6 +97,14 @@ struct pm_report_model {
 	char **notes; /* what is not there, and why */
 };
 
+/* Returns the columns of the counters of THREAD, or NULL if it has none. */
+static inline const uint32_t *pm_report_columns(const struct pm_report_model *model,
+						const struct pm_snapshot_thread *thread)
+{
+	return thread->plan ? model->event_of[thread->plan - model->snapshot->plans]
+			    : NULL;
+}
+
 /* Makes the model. 0 or -ENOMEM. SNAPSHOT and METRICS (NULL: the built-in ones) must stay alive
  * as long as the model. */
 int pm_report_model_make(struct pm_report_model *model,

@@ -59,8 +59,8 @@ static void overlapping_end(struct pm_report_tree *tree, uint32_t n)
 		tree->children[n * events + e] = tree->counts[n * events + e];
 }
 
-/* Sums over children, bottom up. */
-static int children_sum(struct pm_report_tree *tree)
+/* Makes the sums over children, bottom up, and of all paths. */
+static int sums_make(struct pm_report_tree *tree)
 {
 	size_t events = tree->model->column_count;
 
@@ -104,6 +104,7 @@ static int children_sum(struct pm_report_tree *tree)
 					  count);
 		}
 	}
+	pm_tree_root(tree, tree);
 	return 0;
 }
 
@@ -240,61 +241,44 @@ int pm_tree_end(struct pm_tree_build *build, int err)
 	return err;
 }
 
-/* Makes the tree of COUNT threads of the snapshot: those in THREADS or, if that is NULL, those
- * from FIRST on. And the first JOINED ones of other runs. */
+/* Makes the tree of COUNT threads of the snapshot: those in THREADS or, if that is NULL, the first ones.
+ * And the first JOINED ones of other runs. */
 static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
-		     const uint32_t *threads, uint32_t first, uint32_t count,
-		     uint32_t joined)
+		     const uint32_t *threads, uint32_t count, uint32_t joined)
 {
 	const struct pm_snapshot *s = model->snapshot;
-	uint32_t most = 1, *map;
 	struct pm_tree_build build;
-	int err;
+	int err = pm_tree_begin(&build, tree, model);
 
-	for (uint32_t t = 0; t < count; t++) {
-		const struct pm_snapshot_thread *thread =
-			&s->threads[threads ? threads[t] : first + t];
-
-		if (thread->node_count > most)
-			most = thread->node_count;
-	}
-	for (uint32_t t = 0; t < joined; t++)
-		if (s->joined[t].node_count > most)
-			most = s->joined[t].node_count;
-	map = malloc(((size_t)most + 1) * sizeof(*map));
-	err = pm_tree_begin(&build, tree, model, most);
-	if (!map)
-		err = -ENOMEM;
 	for (uint32_t t = 0; !err && t < count; t++)
-		err = pm_tree_thread_add(
-			&build, &s->threads[threads ? threads[t] : first + t], map);
+		err = pm_tree_thread_add(&build, &s->threads[threads ? threads[t] : t],
+					 false);
 	for (uint32_t t = 0; !err && t < joined; t++)
-		err = pm_tree_joined_add(&build, &s->joined[t], map);
-	free(map);
+		err = pm_tree_thread_add(&build, &s->joined[t], true);
 	tree->is_part = count < s->thread_count;
 	if (!err)
 		mark_inside_mismatch(tree);
 	if (!err)
-		err = children_sum(tree);
-	if (!err)
-		pm_tree_root(tree, tree);
+		err = sums_make(tree);
 	return pm_tree_end(&build, err);
 }
 
 int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
 			int64_t thread)
 {
-	if (thread < 0)
-		return tree_make(tree, model, NULL, 0, model->snapshot->thread_count,
-				 model->snapshot->joined_count);
-	return tree_make(tree, model, NULL, (uint32_t)thread, 1, 0);
+	uint32_t only = (uint32_t)thread;
+
+	if (thread >= 0)
+		return tree_make(tree, model, &only, 1, 0);
+	return tree_make(tree, model, NULL, model->snapshot->thread_count,
+			 model->snapshot->joined_count);
 }
 
 int pm_report_tree_make_of(struct pm_report_tree *tree,
 			   const struct pm_report_model *model, const uint32_t *threads,
 			   uint32_t count)
 {
-	return tree_make(tree, model, threads, 0, count, 0);
+	return tree_make(tree, model, threads, count, 0);
 }
 
 /* Lists the nodes in the order of their numbers, below the root; with LAST node 1 is the last. */
@@ -320,27 +304,20 @@ static bool has_others(const struct pm_snapshot_steps *steps, const bool *apart)
 int pm_report_tree_steps(struct pm_report_tree *tree, const struct pm_report_model *model,
 			 const struct pm_snapshot_steps *steps, const bool *apart)
 {
-	const struct pm_snapshot_thread *thread = &steps->thread;
-	uint32_t *map = malloc(((size_t)thread->node_count + 1) * sizeof(*map));
 	bool others = has_others(steps, apart);
 	struct pm_tree_build build;
 	uint32_t number;
-	int err = pm_tree_begin(&build, tree, model, thread->node_count);
+	int err = pm_tree_begin(&build, tree, model);
 
 	build.apart = apart;
-	if (!err && !map)
-		err = -ENOMEM;
 	if (!err && others)
 		err = pm_tree_node(&build, 0, PM_TREE_OTHERS, &number);
 	if (!err)
-		err = pm_tree_thread_add(&build, thread, map);
-	free(map);
+		err = pm_tree_thread_add(&build, &steps->thread, false);
 	/* The marks are those of one thread. */
 	tree->is_part = true;
 	if (!err)
-		err = children_sum(tree);
-	if (!err)
-		pm_tree_root(tree, tree);
+		err = sums_make(tree);
 	err = pm_tree_end(&build, err);
 	if (!err)
 		list_in_order(tree, others);
@@ -367,15 +344,13 @@ int pm_report_tree_list(struct pm_report_tree *tree, const struct pm_report_mode
 {
 	struct pm_tree_build build;
 	uint32_t number;
-	int err = pm_tree_begin(&build, tree, model, count);
+	int err = pm_tree_begin(&build, tree, model);
 
 	for (uint32_t i = 0; !err && i < count; i++)
 		err = pm_tree_node(&build, 0, order[i], &number);
-	pm_pairs_free(&build.numbers);
-	if (err) {
-		pm_report_tree_free(tree);
+	err = pm_tree_end(&build, err);
+	if (err)
 		return err;
-	}
 	tree->flat = true;
 	list_in_order(tree, false);
 	return 0;

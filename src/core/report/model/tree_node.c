@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The nodes of a tree that is being built. */
+/* The nodes of a tree: how they are made, and the sums in them. */
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 static int tree_grow(struct pm_tree_build *build)
 {
 	struct pm_report_tree *tree = build->tree;
-	uint32_t room = build->room ? 2 * build->room : build->room_first;
+	/* Of many small trees each takes little. */
+	uint32_t room = build->room ? 2 * build->room : 8;
 	size_t events = tree->model->column_count, size = sizeof(*tree->counts) * events;
 	struct pm_report_node *nodes = realloc(tree->nodes, room * sizeof(*nodes));
 	struct pm_report_count *counts;
@@ -41,7 +43,7 @@ static void node_begin(struct pm_report_tree *tree, uint32_t parent, uint32_t re
 }
 
 int pm_tree_begin(struct pm_tree_build *build, struct pm_report_tree *tree,
-		  const struct pm_report_model *model, uint32_t nodes)
+		  const struct pm_report_model *model)
 {
 	int err;
 
@@ -49,7 +51,6 @@ int pm_tree_begin(struct pm_tree_build *build, struct pm_report_tree *tree,
 	memset(build, 0, sizeof(*build));
 	tree->model = model;
 	build->tree = tree;
-	build->room_first = nodes < 64 ? nodes + 1 : 64;
 	err = tree_grow(build);
 	/* The root, which has no region. */
 	if (!err)
@@ -119,4 +120,31 @@ void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count 
 	to->time_ns += from->time_ns;
 	to->on_cpu_ns += from->on_cpu_ns;
 	to->running_ns += from->running_ns;
+}
+
+struct pm_report_count pm_count_less(const struct pm_report_count *a,
+				     const struct pm_report_count *b)
+{
+	struct pm_report_count d = *a;
+
+	if (a->largest)
+		return d;
+	d.sum = pm_less(a->sum, b->sum);
+	d.lost_ns = pm_less(a->lost_ns, b->lost_ns);
+	d.error = a->error + b->error;
+	d.windows = pm_less(a->windows, b->windows);
+	d.added = fmax(0, a->added - b->added);
+	d.time_ns = fmax(0, a->time_ns - b->time_ns);
+	d.on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
+	d.running_ns = fmax(0, a->running_ns - b->running_ns);
+	return d;
+}
+
+struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_t node,
+				      uint32_t event, bool exclusive)
+{
+	size_t at = (size_t)node * tree->model->column_count + event;
+
+	return exclusive ? pm_count_less(&tree->counts[at], &tree->children[at])
+			 : tree->counts[at];
 }

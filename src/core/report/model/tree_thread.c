@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A thread of a profile is added to a tree: its visits and counts, scaled to all visits where
- * it measured a part of them. */
+ * it measured a part of them. Of a thread of another run only the counts are, and their marks
+ * go with them: its visits and times stay out of the tree. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/report/model/tree_build.h"
+#include "core/report/model/value.h"
+
+/* Where a node of a thread goes: its path; and that of the visits of the thread that contain the adopted
+ * path which it is below, or NULL. */
+struct place {
+	struct pm_report_node *node, *around;
+	struct pm_report_count *counts, *counts_around;
+	uint64_t threads; /* that the node adds */
+	bool below_adopted;
+};
 
 /* Visits of a node that have ended, and how many of these each measured one stands for.
  * A node without a stride measures all. */
@@ -27,12 +38,10 @@ static struct share share_of(const struct pm_snapshot_thread *thread,
 	double held;
 
 	share.measured = share.all = pm_snapshot_visits(node);
-	if (!share.stride || !share.measured) {
-		if (share.stride)
-			share.all = pm_plus(share.all, share.stride->skipped);
+	if (share.stride)
+		share.all = pm_plus(share.all, share.stride->skipped);
+	if (!share.stride || !share.measured)
 		return share;
-	}
-	share.all = pm_plus(share.all, share.stride->skipped);
 	held = share.stride->weight ? (double)share.stride->weight
 				    : (double)share.measured;
 	share.each = (double)share.all / (double)share.measured;
@@ -121,7 +130,7 @@ static struct weight weight_of_node(const struct pm_report_model *model,
 				    const struct share *share)
 {
 	struct weight weight = {.ticks = 0};
-	const uint32_t *of;
+	const uint32_t *of = pm_report_columns(model, thread);
 
 	if (!model->exact)
 		return (struct weight){
@@ -130,10 +139,7 @@ static struct weight weight_of_node(const struct pm_report_model *model,
 			.cubes = share->stride ? share->stride->time_cubes : 0,
 			.cost = thread->plan ? &thread->plan->time : NULL,
 		};
-	if (!thread->plan)
-		return weight;
-	of = model->event_of[thread->plan - model->snapshot->plans];
-	for (uint32_t c = 0; c < thread->plan->counter_count; c++)
+	for (uint32_t c = 0; of && c < thread->plan->counter_count; c++)
 		if (!of[c] && thread->record.status[c] > 0)
 			return (struct weight){
 				.ticks = from->count[c].sum,
@@ -155,6 +161,15 @@ static uint32_t number_in(const struct pm_snapshot *s,
 	return (uint32_t)((at - first) / sizeof(*thread)) + 1;
 }
 
+/* Returns how many threads NODE of THREAD is of. */
+static uint64_t own_threads(const struct pm_snapshot_thread *thread,
+			    const struct perfmon_profile_node *node)
+{
+	return thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+		       ? node->threads
+		       : 1;
+}
+
 /* Returns how many threads FROM adds to TO. A thread that has a path in its own visits and adopted is
  * counted once, and of an aggregate no more than it has. What the two make of one thread is not known. */
 static uint64_t threads_of(struct pm_report_node *to,
@@ -162,10 +177,7 @@ static uint64_t threads_of(struct pm_report_node *to,
 			   const struct perfmon_profile_node *from)
 {
 	uint64_t place = (uintptr_t)thread;
-	uint64_t own = thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-			       ? from->threads
-			       : 1;
-	uint64_t left;
+	uint64_t own = own_threads(thread, from), left;
 
 	if (to->last_thread != place) {
 		to->last_thread = place;
@@ -181,7 +193,7 @@ static uint64_t threads_of(struct pm_report_node *to,
 
 /* An adopted path has nothing of what is around the visits below it, but visits that contain it
  * have. */
-static void add_outer(const struct pm_tree_place *place, double inside, double around)
+static void add_outer(const struct place *place, double inside, double around)
 {
 	place->node->outer_ticks += place->below_adopted ? inside : around;
 	if (!place->around)
@@ -190,8 +202,7 @@ static void add_outer(const struct pm_tree_place *place, double inside, double a
 	place->around->outer_ticks += around - inside;
 }
 
-static void node_add(const struct pm_report_model *model,
-		     const struct pm_tree_place *place,
+static void node_add(const struct pm_report_model *model, const struct place *place,
 		     const struct pm_snapshot_thread *thread,
 		     const struct perfmon_profile_node *from, uint64_t waits)
 {
@@ -266,8 +277,6 @@ static void node_add(const struct pm_report_model *model,
 			&share, (double)weight.ticks, weight.squares, weight.cubes,
 			(double)share.measured, (double)share.all));
 	}
-	to->is_team |= is_adopted(from);
-	to->is_overlapping |= pm_node_is_overlapping(from);
 	pm_tree_visits_add(to, &visits);
 	pm_tree_add(&to->threads.count, place->threads);
 	pm_tree_add(&to->times.inclusive, ticks);
@@ -310,7 +319,7 @@ static struct worth worth_of(const struct pm_snapshot *s,
 }
 
 /* Adds counter C of FROM, of packages. What stands in an adopted path is that of the paths below it. */
-static void package_add(const struct pm_tree_place *place, uint32_t e,
+static void package_add(const struct place *place, uint32_t e,
 			const struct perfmon_profile_node *from, uint32_t c,
 			const struct worth *w)
 {
@@ -333,7 +342,7 @@ static void package_add(const struct pm_tree_place *place, uint32_t e,
 
 /* Adds counter C of FROM. FIRST: of the event in this thread, so that parts count their
  * thread once. */
-static void count_add(const struct pm_tree_place *place, uint32_t e,
+static void count_add(const struct place *place, uint32_t e,
 		      const struct pm_report_event *event,
 		      const struct perfmon_profile_node *from, uint32_t c,
 		      const struct worth *w, bool first)
@@ -375,27 +384,23 @@ static void count_add(const struct pm_tree_place *place, uint32_t e,
 	count->squares += from->count[c].squares;
 }
 
-void pm_tree_counts_add(const struct pm_report_model *model,
-			const struct pm_tree_place *place,
-			const struct pm_snapshot_thread *thread,
-			const struct perfmon_profile_node *from, const bool *whole)
+/* Adds the counts of FROM, a node of THREAD, to PLACE. WHOLE says of each column that metrics alone
+ * read whether THREAD has a part in it. */
+static void counts_add(const struct pm_report_model *model, const struct place *place,
+		       const struct pm_snapshot_thread *thread,
+		       const struct perfmon_profile_node *from, const bool *whole)
 {
+	const uint32_t *of = pm_report_columns(model, thread);
 	struct worth w = worth_of(model->snapshot, thread, from);
-	uint64_t seen = 0; /* counters of this thread */
-	const uint32_t *of;
 
-	if (!thread->plan)
-		return;
-	of = model->event_of[thread->plan - model->snapshot->plans];
-	for (uint32_t c = 0; c < thread->plan->counter_count; c++) {
+	for (uint32_t c = 0; of && c < thread->plan->counter_count; c++) {
 		bool first = true;
 
 		if (thread->record.status[c] <= 0)
 			continue;
 		for (uint32_t b = 0; b < c; b++)
-			if (of[b] == of[c] && seen >> b & 1)
+			if (of[b] == of[c] && thread->record.status[b] > 0)
 				first = false;
-		seen |= UINT64_C(1) << c;
 		if (model->events[of[c]].package) {
 			package_add(place, of[c], from, c, &w);
 			continue;
@@ -408,14 +413,15 @@ void pm_tree_counts_add(const struct pm_report_model *model,
 	}
 }
 
-struct pm_tree_place pm_tree_place_of(struct pm_report_tree *tree,
-				      const struct pm_snapshot_thread *thread, uint32_t n,
-				      const uint32_t *map)
+/* Returns where node N of THREAD goes, with MAP of the nodes to paths; its threads are 0. */
+static struct place place_of(struct pm_report_tree *tree,
+			     const struct pm_snapshot_thread *thread, uint32_t n,
+			     const uint32_t *map)
 {
 	const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 	size_t columns = tree->model->column_count;
 	uint32_t around = node->parent;
-	struct pm_tree_place place = {
+	struct place place = {
 		.node = &tree->nodes[map[n]],
 		.counts = tree->counts + map[n] * columns,
 		.below_adopted = is_adopted(pm_snapshot_node(thread, node->parent)),
@@ -444,25 +450,20 @@ static void quantity_add(struct pm_report_tree *tree, uint32_t number,
 	said.largest = pm_report_is_largest(&model->events[e]);
 	count = &tree->counts[number * (size_t)model->column_count + e];
 	pm_tree_count_add(count, &said);
-	pm_tree_add(&count->threads,
-		    thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-			    ? node->threads
-			    : 1);
+	pm_tree_add(&count->threads, own_threads(thread, node));
 }
 
-void pm_tree_root_add(struct pm_report_tree *tree,
-		      const struct pm_snapshot_thread *thread)
+/* Adds what THREAD's first node has: the values of packages while any visit was open. */
+static void root_add(struct pm_report_tree *tree, const struct pm_snapshot_thread *thread)
 {
-	const struct pm_report_model *model = tree->model;
-	struct pm_tree_place place = {.node = tree->nodes, .counts = tree->counts};
+	const uint32_t *of = pm_report_columns(tree->model, thread);
+	struct place place = {.node = tree->nodes, .counts = tree->counts};
 	const struct worth none = {.sampled = 0};
-	const uint32_t *of;
 
-	if (!thread->plan || !thread->node_count)
+	if (!of || !thread->node_count)
 		return;
-	of = model->event_of[thread->plan - model->snapshot->plans];
 	for (uint32_t c = 0; c < thread->plan->counter_count; c++)
-		if (model->events[of[c]].package && thread->record.status[c] > 0)
+		if (tree->model->events[of[c]].package && thread->record.status[c] > 0)
 			package_add(&place, of[c], pm_snapshot_node(thread, 1), c, &none);
 }
 
@@ -506,66 +507,125 @@ static void waits_fill(const struct pm_report_model *model,
 	}
 }
 
-/* The number of the path of NODE, or of the step: number N of its thread. */
+/* Sets in MAP the number of the path of NODE, or of the step: number N of its thread. */
 static int node_for(struct pm_tree_build *build, const struct perfmon_profile_node *node,
-		    uint32_t n, const uint32_t *map, uint32_t *number)
+		    uint32_t n, uint32_t *map)
 {
 	uint32_t region = build->tree->model->region_of[node->region], key = region;
 	int err;
 
 	if (build->apart)
 		key = build->apart[n] ? n : PM_TREE_OTHERS;
-	err = pm_tree_node(build, map[node->parent], key, number);
+	err = pm_tree_node(build, map[node->parent], key, &map[n]);
 	if (!err)
-		build->tree->nodes[*number].region = region;
+		build->tree->nodes[map[n]].region = region;
 	return err;
 }
 
-int pm_tree_thread_add(struct pm_tree_build *build,
-		       const struct pm_snapshot_thread *thread, uint32_t *map)
+static uint32_t marks_of(const struct pm_snapshot_thread *thread,
+			 const struct perfmon_profile_node *node, bool exact)
 {
-	const struct pm_report_model *model = build->tree->model;
-	uint32_t extra = model->column_count - model->event_count;
-	bool *whole = malloc(extra * sizeof(*whole) + 1);
-	unsigned char *below = calloc((size_t)thread->node_count + 1, 1);
-	uint64_t *waits = calloc((size_t)thread->node_count + 1, sizeof(*waits));
-	int err = whole && below && waits ? 0 : -ENOMEM;
+	const struct perfmon_profile_stride *stride = pm_snapshot_stride(thread, node);
+	uint64_t skipped = stride ? stride->skipped : 0;
+	uint64_t visits = pm_snapshot_visits(node);
+	const struct {
+		bool holds;
+		uint32_t mark;
+	} marks[] = {
+		{node->entered != pm_plus(visits, skipped), PM_MARK_IN_FLIGHT},
+		{node->flags & PM_SNAPSHOT_TORN, PM_MARK_TORN},
+		{node->flags & PERFMON_PROFILE_NODE_LEFT_OUT, PM_MARK_LEFT_OUT},
+		{node->mismatched_ends, PM_MARK_MISMATCHED},
+		{node->dropped_counts || (!visits && skipped), PM_MARK_DROPPED},
+		{node->retries, PM_MARK_RETRIED},
+		{node->fallback_reads, PM_MARK_FALLBACK},
+		{node->defects, PM_MARK_DEFECT},
+		{node->migrations && !exact, PM_MARK_MIGRATED},
+		{node->flags & PERFMON_PROFILE_NODE_FEWER_THREADS, PM_MARK_THREADS},
+		{node->flags & PERFMON_PROFILE_NODE_UNALIKE, PM_MARK_RUNS},
+	};
+	uint32_t all = 0;
 
-	for (uint32_t i = 0; whole && i < extra; i++)
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		all |= marks[i].holds ? marks[i].mark : 0;
+	return all;
+}
+
+/* Gives the marks of NODE to the events that THREAD, of another run, counted, in COUNTS. */
+static void marks_add(const struct pm_report_model *model, struct pm_report_count *counts,
+		      const struct pm_snapshot_thread *thread,
+		      const struct perfmon_profile_node *node)
+{
+	const uint32_t *of = pm_report_columns(model, thread);
+
+	for (uint32_t c = 0; of && c < thread->plan->counter_count; c++) {
+		bool exact =
+			thread->plan->counters[c].flags & PERFMON_PROFILE_COUNTER_EXACT;
+
+		if (thread->record.status[c] > 0)
+			counts[of[c]].marks |= marks_of(thread, node, exact);
+	}
+}
+
+int pm_tree_thread_add(struct pm_tree_build *build,
+		       const struct pm_snapshot_thread *thread, bool joined)
+{
+	struct pm_report_tree *tree = build->tree;
+	const struct pm_report_model *model = tree->model;
+	uint32_t extra = model->column_count - model->event_count;
+	size_t nodes = (size_t)thread->node_count + 2;
+	bool *whole = calloc((size_t)extra + 1, sizeof(*whole));
+	unsigned char *below = calloc(nodes, 1);
+	uint64_t *waits = calloc(nodes, sizeof(*waits));
+	uint32_t *map = calloc(nodes, sizeof(*map)); /* to numbers in the tree */
+	int err = whole && below && waits && map ? 0 : -ENOMEM;
+
+	if (err)
+		goto out;
+	/* No column of metrics alone has counts of another run. */
+	for (uint32_t i = 0; !joined && i < extra; i++)
 		whole[i] = pm_report_metric_is_whole(
 			model, model->events[model->event_count + i].only, thread);
-	map[1] = 0;
-	pm_tree_root_add(build->tree, thread);
-	if (!err) {
-		below_fill(thread, below);
-		waits_fill(model, thread, waits);
-	}
+	root_add(tree, thread);
+	if (joined && thread->node_count)
+		marks_add(model, tree->counts, thread, pm_snapshot_node(thread, 1));
+	below_fill(thread, below);
+	waits_fill(model, thread, waits);
 	for (uint32_t n = 2; n <= thread->node_count; n++) {
 		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
-		struct pm_tree_place place;
-		uint32_t number;
+		struct place place;
 
 		if (pm_node_is_quantity(node)) {
 			map[n] = map[node->parent];
-			quantity_add(build->tree, map[n], thread, node);
+			/* The program says its quantities in each run. */
+			if (!joined)
+				quantity_add(tree, map[n], thread, node);
 			continue;
 		}
-		if (!err)
-			err = node_for(build, node, n, map, &number);
+		err = node_for(build, node, n, map);
 		if (err)
 			break;
-		map[n] = number;
 		/* To end visits that overlap others is no work of a team. */
-		if (is_adopted(node) && below[n] == BELOW_OVERLAPPING)
+		if (!joined && is_adopted(node) && below[n] == BELOW_OVERLAPPING)
 			continue;
-		place = pm_tree_place_of(build->tree, thread, n, map);
-		place.threads = threads_of(place.node, thread, node);
-		node_add(model, &place, thread, node, waits[n]);
-		pm_tree_counts_add(model, &place, thread, node, whole);
+		place = place_of(tree, thread, n, map);
+		place.node->is_team |= is_adopted(node);
+		place.node->is_overlapping |= pm_node_is_overlapping(node);
+		if (joined) {
+			place.threads = own_threads(thread, node);
+			marks_add(model, place.counts, thread, node);
+		} else {
+			place.threads = threads_of(place.node, thread, node);
+			node_add(model, &place, thread, node, waits[n]);
+		}
+		counts_add(model, &place, thread, node, whole);
 	}
+	if (!joined)
+		pm_tree_add(&tree->threads, pm_snapshot_threads(thread));
+out:
 	free(whole);
 	free(below);
 	free(waits);
-	pm_tree_add(&build->tree->threads, pm_snapshot_threads(thread));
+	free(map);
 	return err;
 }
