@@ -6,13 +6,14 @@
 
 #include "core/report/output/utf8.h"
 
-/* Bytes from TEXT on that are the same in all formats. */
-static size_t plain_bytes(const char *text)
+/* Writes the bytes from TEXT on that are the same in all formats. Returns how many these are. */
+static size_t plain_bytes(struct pm_out *out, const char *text)
 {
 	const char *c = text;
 
 	while (*c >= ' ' && *c < 0x7f && *c != '"' && *c != '\\')
 		c++;
+	pm_out_bytes(out, text, (size_t)(c - text));
 	return (size_t)(c - text);
 }
 
@@ -24,11 +25,9 @@ void pm_out_json(struct pm_out *out, const char *text)
 	for (; *text; text += length) {
 		int32_t c;
 
-		length = plain_bytes(text);
-		if (length) {
-			pm_out_bytes(out, text, length);
+		length = plain_bytes(out, text);
+		if (length)
 			continue;
-		}
 		c = pm_utf8_next(text, &length);
 		if (c < 0)
 			pm_out_text(out, "\\ufffd");
@@ -48,12 +47,11 @@ static size_t plain_one(struct pm_out *out, const char *text, size_t *length)
 	int32_t c = pm_utf8_next(text, length);
 
 	if (pm_utf8_is_control(c)) {
-		for (size_t i = 0; out && i < *length; i++)
+		for (size_t i = 0; i < *length; i++)
 			pm_out_format(out, "\\x%02x", (unsigned char)text[i]);
 		return 4 * *length;
 	}
-	if (out)
-		pm_out_bytes(out, text, *length);
+	pm_out_bytes(out, text, *length);
 	return c < 0x80 ? 1 : pm_width(c);
 }
 
@@ -70,11 +68,9 @@ void pm_out_csv(struct pm_out *out, const char *text)
 	for (; *text; text += length) {
 		int32_t c;
 
-		length = plain_bytes(text);
-		if (length) {
-			pm_out_bytes(out, text, length);
+		length = plain_bytes(out, text);
+		if (length)
 			continue;
-		}
 		c = pm_utf8_next(text, &length);
 		if (c < 0)
 			pm_out_text(out, "\xef\xbf\xbd");
@@ -87,47 +83,37 @@ void pm_out_csv(struct pm_out *out, const char *text)
 		pm_out_text(out, "\"");
 }
 
+/* All of TEXT; its width. */
+static size_t plain_all(struct pm_out *out, const char *text)
+{
+	size_t total = 0, length;
+
+	for (; *text; text += length) {
+		length = plain_bytes(out, text);
+		total += length ? length : plain_one(out, text, &length);
+	}
+	return total;
+}
+
 size_t pm_out_plain(struct pm_out *out, const char *text, size_t width)
 {
-	size_t total = 0, at = 0, taken = 0, last = 0, length, w, first;
+	size_t total = plain_all(NULL, text), at = 0, taken = 0, first, last, length, w;
 	bool dots = false;
-	const char *c;
 
-	for (c = text; *c; c += length) {
-		length = plain_bytes(c);
-		total += length ? length : plain_one(NULL, c, &length);
-	}
-	if (!width || total <= width) {
-		for (c = text; *c && out; c += length) {
-			length = plain_bytes(c);
-			if (length)
-				pm_out_bytes(out, c, length);
-			else
-				plain_one(out, c, &length);
+	/* Dots would leave nothing of a name in so few columns. */
+	if (width <= 8 || total <= width)
+		return out ? plain_all(out, text) : total;
+	last = width / 3;
+	first = width - 3 - last;
+	for (; *text; text += length, at += w) {
+		w = plain_one(NULL, text, &length);
+		if (at + w > first && !dots) {
+			pm_out_text(out, "...");
+			taken += 3;
+			dots = true;
 		}
-		return total;
-	}
-	first = total;
-	if (width > 8 && total > width) {
-		last = width / 3;
-		first = width - 3 - last;
-	}
-	for (c = text; *c; c += length, at += w) {
-		bool shown = false;
-
-		w = plain_one(NULL, c, &length);
-		if (at + w <= first) {
-			shown = true;
-		} else {
-			if (!dots) {
-				pm_out_text(out, "...");
-				taken += 3;
-				dots = true;
-			}
-			shown = at >= total - last;
-		}
-		if (shown)
-			taken += plain_one(out, c, &length);
+		if (at + w <= first || at >= total - last)
+			taken += plain_one(out, text, &length);
 	}
 	return taken;
 }
