@@ -28,19 +28,26 @@ struct layout {
 	uint32_t first, end;
 };
 
-/* The node that follows N in the table, 0 at its end. */
-static uint32_t next_row(const struct layout *layout, uint32_t n)
-{
-	const struct pm_report_tree *tree = layout->table->tree;
+/* Where the rows of a table begin. */
+#define BEFORE_ROWS UINT32_MAX
 
-	n = pm_path_next(tree, n);
-	while (n && !layout->table->fill(layout->table->argument, n, layout->fields)) {
+/* Goes on to the row behind that of node *N, whose fields it fills in. The last row is that of the sum, 0, if
+ * there is one. */
+static bool next_row(const struct layout *layout, uint32_t *n)
+{
+	const struct pm_table *table = layout->table;
+	const struct pm_report_tree *tree = table->tree;
+
+	if (!*n)
+		return false;
+	*n = pm_path_next(tree, *n == BEFORE_ROWS ? 0 : *n);
+	while (*n && !table->fill(table->argument, *n, layout->fields)) {
 		/* Not what is below it, either. */
-		while (n && !pm_path_sibling(tree, n))
-			n = pm_path_parent(tree, n);
-		n = pm_path_sibling(tree, n);
+		while (*n && !pm_path_sibling(tree, *n))
+			*n = pm_path_parent(tree, *n);
+		*n = pm_path_sibling(tree, *n);
 	}
-	return n;
+	return *n || (table->total && table->fill(table->argument, 0, layout->fields));
 }
 
 static size_t name_write(const struct pm_table *table, uint32_t n, size_t most,
@@ -77,11 +84,7 @@ static void measure_values(struct layout *layout)
 		table->columns[c].least = DBL_MAX;
 		table->columns[c].most = 0;
 	}
-	for (uint32_t n = 0;;) {
-		n = next_row(layout, n);
-		if (!n &&
-		    (!table->total || !table->fill(table->argument, 0, layout->fields)))
-			break;
+	for (uint32_t n = BEFORE_ROWS; next_row(layout, &n);) {
 		for (uint32_t c = 0; c < table->count; c++) {
 			const struct pm_field *field = &layout->fields[c];
 			struct pm_column *column = &table->columns[c];
@@ -94,8 +97,6 @@ static void measure_values(struct layout *layout)
 			column->least = fmin(column->least, size);
 			column->most = fmax(column->most, size);
 		}
-		if (!n)
-			break;
 	}
 	for (uint32_t c = 0; c < table->count; c++) {
 		struct pm_column *column = &table->columns[c];
@@ -126,11 +127,7 @@ static void measure_widths(struct layout *layout)
 			pm_row_measure(&column->width, column->title, layout->title_most);
 	}
 	layout->names = strlen(rows_title(table));
-	for (uint32_t n = 0;;) {
-		n = next_row(layout, n);
-		if (!n &&
-		    (!table->total || !table->fill(table->argument, 0, layout->fields)))
-			break;
+	for (uint32_t n = BEFORE_ROWS; next_row(layout, &n);) {
 		wide = n ? name_write(table, n, 0, NULL) : 0;
 		if (wide > layout->names)
 			layout->names = wide;
@@ -142,8 +139,6 @@ static void measure_widths(struct layout *layout)
 			pm_row_measure(&table->columns[c].width, text, 0);
 			pm_row_measure(&table->columns[c].marks, field->marks, 0);
 		}
-		if (!n)
-			break;
 	}
 	/* A title above two columns. */
 	for (uint32_t c = 0; c + 1 < table->count; c++) {
@@ -257,16 +252,17 @@ static bool has_fields(const struct layout *layout)
 static void print_rows(const struct layout *layout, size_t most, struct pm_out *out)
 {
 	const struct pm_table *table = layout->table;
-	size_t taken;
 
-	for (uint32_t n = 0; (n = next_row(layout, n));) {
-		taken = name_write(table, n, most, out);
+	for (uint32_t n = BEFORE_ROWS; next_row(layout, &n);) {
+		size_t taken = strlen(PM_CELL_TOTAL);
+
+		if (n)
+			taken = name_write(table, n, most, out);
+		else if (has_fields(layout))
+			pm_out_text(out, PM_CELL_TOTAL);
+		else
+			break;
 		print_fields(layout, layout->name_width - taken, out);
-	}
-	if (table->total && table->fill(table->argument, 0, layout->fields) &&
-	    has_fields(layout)) {
-		pm_out_text(out, PM_CELL_TOTAL);
-		print_fields(layout, layout->name_width - strlen(PM_CELL_TOTAL), out);
 	}
 }
 
