@@ -106,14 +106,8 @@ static int table_write(struct ranges *ranges, struct pm_out *out)
 			     .kind = PM_COLUMN_LABEL,
 			     .begins = true},
 		[SUM] = {.title = "sum", .kind = kind, .unit = unit},
-		[MEAN] = {.title = "mean",
-			  .kind = kind,
-			  .unit = unit,
-			  .like = &columns[MOST]},
-		[LEAST] = {.title = "least",
-			   .kind = kind,
-			   .unit = unit,
-			   .like = &columns[MOST]},
+		[MEAN] = {.title = "mean", .kind = kind, .unit = unit},
+		[LEAST] = {.title = "least", .kind = kind, .unit = unit},
 		[LEAST_AT] = {.title = ranks ? "rank" : "pid", .kind = PM_COLUMN_LABEL},
 		[MOST] = {.title = "most", .kind = kind, .unit = unit},
 		[MOST_AT] = {.title = ranks ? "rank" : "pid", .kind = PM_COLUMN_LABEL},
@@ -129,6 +123,7 @@ static int table_write(struct ranges *ranges, struct pm_out *out)
 
 	if (!of)
 		return 0;
+	columns[MEAN].like = columns[LEAST].like = &columns[MOST];
 	pm_out_text(out, "\n");
 	pm_out_plain(out, ranges->event ? ranges->event->name : "time", 0);
 	pm_out_format(out, " over %u", of);

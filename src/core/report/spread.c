@@ -85,14 +85,8 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 	const char *unit = exact ? tree->model->events[0].first->unit : NULL;
 	struct pm_column columns[COLUMNS] = {
 		[THREADS] = {.title = "threads", .kind = PM_COLUMN_EXACT, .begins = true},
-		[LEAST] = {.title = "least",
-			   .kind = kind,
-			   .unit = unit,
-			   .like = &columns[MOST]},
-		[MEAN] = {.title = "mean",
-			  .kind = kind,
-			  .unit = unit,
-			  .like = &columns[MOST]},
+		[LEAST] = {.title = "least", .kind = kind, .unit = unit},
+		[MEAN] = {.title = "mean", .kind = kind, .unit = unit},
 		[MOST] = {.title = "most", .kind = kind, .unit = unit},
 		[IMBALANCE] = {.title = "imbalance", .kind = PM_COLUMN_SHARE},
 		[WALL] = {.title = "wall", .kind = PM_COLUMN_TIME, .begins = true},
@@ -116,6 +110,7 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 	}
 	if (!any)
 		return 0;
+	columns[LEAST].like = columns[MEAN].like = &columns[MOST];
 	table.count = teams && !exact ? COLUMNS : WALL;
 	pm_out_text(out, "\ninclusive ");
 	pm_out_plain(out, exact ? tree->model->events[0].name : "time", 0);
