@@ -279,6 +279,8 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	bool visited = visits->measured > 0 && !model->exact;
 	bool valued = pm_path_has_values(tree, n) && !model->exact;
 	bool ends_known = visited && times->min <= times->max;
+	struct pm_value time = pm_report_time(tree, n, false);
+	struct pm_value own = pm_report_time(tree, n, true);
 	int err;
 
 	pm_out_text(out, thread);
@@ -301,8 +303,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 		pm_out_text(out, ",,");
 	}
 	real(out, pm_snapshot_ns(s, (double)times->inclusive), valued);
-	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value),
-	     valued && !path);
+	real(out, pm_snapshot_ns(s, own.value), valued && !path);
 	real(out, pm_snapshot_ns(s, pm_path_mean(tree, n)), visited);
 	real(out, pm_snapshot_ns(s, pm_path_deviation(tree, n)),
 	     visited && visits->measured > 1);
@@ -321,9 +322,6 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	number(out, visits->defects);
 	number(out, visits->torn);
 	if (model->sampled) {
-		struct pm_value time = pm_report_time(tree, n, false);
-		struct pm_value own = pm_report_time(tree, n, true);
-
 		number(out, visits->measured);
 		real(out, pm_snapshot_ns(s, time.error), visited && isfinite(time.error));
 		real(out, pm_snapshot_ns(s, own.error),

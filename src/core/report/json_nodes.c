@@ -150,15 +150,6 @@ static void put_histogram(struct pm_json *j, const struct pm_path_visits *visits
 	pm_json_close(j, "]");
 }
 
-static void put_quantile(struct pm_json *j, const char *key,
-			 const struct pm_report_tree *tree, uint32_t n, double part,
-			 bool visited)
-{
-	double ticks = pm_path_quantile(tree, n, part);
-
-	pm_json_real(j, key, ticks, visited && ticks >= 0);
-}
-
 /* Thread number AT of the snapshot and 1; 0: not known. */
 static void put_tid(struct pm_json *j, const char *key,
 		    const struct pm_report_model *model, uint32_t at, bool known)
@@ -172,6 +163,7 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 		     const struct pm_report_tree *tree, uint32_t n)
 {
 	const struct pm_report_model *model = tree->model;
+	const struct pm_snapshot *s = model->snapshot;
 	const struct pm_path_visits *visits = pm_path_visits(tree, n);
 	const struct pm_path_times *times = pm_path_times(tree, n);
 	const struct pm_path_threads *threads = pm_path_threads(tree, n);
@@ -179,6 +171,10 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	bool visited = visits->measured > 0 && !model->exact;
 	bool valued = pm_path_has_values(tree, n) && !model->exact;
 	bool threads_known = threads->min <= threads->max && !model->exact;
+	struct pm_value time = pm_report_time(tree, n, false);
+	struct pm_value own = pm_report_time(tree, n, true);
+	double median = pm_path_quantile(tree, n, 0.5);
+	double p95 = pm_path_quantile(tree, n, 0.95);
 
 	pm_json_begin_line(j);
 	pm_json_number(j, "id", n);
@@ -190,27 +186,18 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	pm_json_known(j, "measured", visits->measured, threads->count);
 	pm_json_known(j, "time_ticks", times->inclusive, valued);
 	pm_json_known(j, "exclusive_ticks", pm_path_exclusive(tree, n), valued);
-	pm_json_real(j, "time_ns",
-		     pm_snapshot_ns(model->snapshot, (double)times->inclusive), valued);
-	pm_json_real(j, "exclusive_ns",
-		     pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).value),
-		     valued);
-	pm_json_real(
-		j, "time_error_ns",
-		pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, false).error),
-		valued);
-	pm_json_real(j, "exclusive_error_ns",
-		     pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).error),
-		     valued);
+	pm_json_real(j, "time_ns", pm_snapshot_ns(s, time.value), valued);
+	pm_json_real(j, "exclusive_ns", pm_snapshot_ns(s, own.value), valued);
+	pm_json_real(j, "time_error_ns", pm_snapshot_ns(s, time.error), valued);
+	pm_json_real(j, "exclusive_error_ns", pm_snapshot_ns(s, own.error), valued);
 	pm_json_real(j, "mean_ticks", pm_path_mean(tree, n), visited);
 	pm_json_real(j, "stddev_ticks", pm_path_deviation(tree, n),
 		     visited && visits->measured > 1);
-	put_quantile(j, "median_ticks", tree, n, 0.5, visited);
-	put_quantile(j, "p95_ticks", tree, n, 0.95, visited);
+	pm_json_real(j, "median_ticks", median, visited && median >= 0);
+	pm_json_real(j, "p95_ticks", p95, visited && p95 >= 0);
 	pm_json_known(j, "min_ticks", times->min, visited);
 	pm_json_known(j, "max_ticks", times->max, visited);
-	pm_json_real(j, "added_ns", pm_snapshot_ns(model->snapshot, times->added),
-		     visited);
+	pm_json_real(j, "added_ns", pm_snapshot_ns(s, times->added), visited);
 	pm_json_known(j, "off_cpu_ns", times->off_cpu_ns, !model->exact);
 	pm_json_number(j, "threads", threads->count);
 	pm_json_bool(j, "team", pm_path_is_team(tree, n));
@@ -221,8 +208,8 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	put_tid(j, "thread_max_tid", model, threads->max_at, threads_known);
 	put_quality(j, visits);
 	put_histogram(j, visits, !model->exact);
-	put_marks(j, "marks", pm_report_time(tree, n, false).marks);
-	put_marks(j, "exclusive_marks", pm_report_time(tree, n, true).marks);
+	put_marks(j, "marks", time.marks);
+	put_marks(j, "exclusive_marks", own.marks);
 	pm_json_begin(j, "counts", "[");
 	for (uint32_t e = 0; e < model->event_count; e++)
 		put_count(j, tree, n, e);
@@ -300,10 +287,10 @@ static void put_step(struct pm_json *j, const struct pm_report_tree *tree, uint3
 int pm_json_steps(struct pm_json *j, const struct pm_report *report)
 {
 	const struct pm_snapshot *s = report->snapshot;
-	int err = 0;
+	int err;
 
 	pm_json_begin(j, "steps", "[");
-	for (uint32_t i = 0; !err && i < s->steps_count; i++) {
+	for (uint32_t i = 0; i < s->steps_count; i++) {
 		const struct pm_snapshot_steps *steps = &s->steps[i];
 		uint32_t node = pm_report_steps_path(report->all, steps);
 		struct pm_report_tree tree;
@@ -324,5 +311,5 @@ int pm_json_steps(struct pm_json *j, const struct pm_report *report)
 		pm_report_tree_free(&tree);
 	}
 	pm_json_close(j, "]");
-	return err;
+	return 0;
 }
