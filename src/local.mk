@@ -114,7 +114,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/output/number.h src/core/report/output/out.c src/core/report/output/out.h \
 	src/core/report/output/row.c src/core/report/output/row.h \
 	src/core/report/output/utf8.c src/core/report/output/utf8.h src/core/report/cells.c \
-	src/core/report/cells.h src/core/report/csv.c src/core/report/exit.c \
+	src/core/report/cells.h src/core/report/csv.c \
 	src/core/report/formats.h src/core/report/frame.c src/core/report/imbalance.c src/core/report/json.c \
 	src/core/report/json_nodes.c src/core/report/left_out.c src/core/report/ranks.c src/core/report/report.c \
 	src/core/report/report.h src/core/report/scale.c src/core/report/spread.c \
