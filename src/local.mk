@@ -116,10 +116,9 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/output/utf8.c src/core/report/output/utf8.h src/core/report/cells.c \
 	src/core/report/cells.h src/core/report/csv.c \
 	src/core/report/formats.h src/core/report/frame.c src/core/report/imbalance.c src/core/report/json.c \
-	src/core/report/json_nodes.c src/core/report/left_out.c src/core/report/ranks.c src/core/report/report.c \
+	src/core/report/json_nodes.c src/core/report/notes.c src/core/report/ranks.c src/core/report/report.c \
 	src/core/report/report.h src/core/report/scale.c src/core/report/spread.c \
 	src/core/report/table.c src/core/report/table.h src/core/report/text.c \
-	src/core/report/unclosed.c \
 	src/core/regions/threads/aggregate.c src/core/regions/threads/aggregate.h \
 	src/core/regions/threads/exclude.c src/core/regions/threads/exclude.h \
 	src/core/regions/threads/names.c src/core/regions/threads/names.h \

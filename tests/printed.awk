@@ -20,6 +20,7 @@ BEGIN {
 	format["fprintf"] = 2
 	text["pm_out_text"] = 2
 	text["pm_out_bytes"] = 2
+	text["pm_out_plural"] = 3
 	text["fputs"] = 1
 	text["puts"] = 1
 	# Writers into their first argument.

@@ -26,8 +26,6 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out);
 
 /* The lines above and below the tables of a text report. */
 void pm_report_text_head(const struct pm_report *report, struct pm_out *out);
-/* Sentences on what is too short, more than the machine can do, or known to be wrong. */
-void pm_report_text_sanity(const struct pm_report *report, struct pm_out *out);
 void pm_report_text_notes(const struct pm_report *report, struct pm_out *out);
 
 /* The hottest path, in a line below the table. */
@@ -38,11 +36,6 @@ int pm_report_imbalance(const struct pm_report *report, const struct pm_report_t
 			struct pm_out *out);
 /* How the time of TREE is spread over threads, if some path has several. 0 or -ENOMEM. */
 int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out);
-
-/* Sentences on ENDs without a BEGIN, UNMATCHED of them, and on BEGINs without an END. *HEAD
- * comes before the first one. */
-void pm_report_text_unclosed(const struct pm_report *report, uint64_t unmatched,
-			     const char **head, struct pm_out *out);
 
 /* How EVENT differs between the processes of a merge, as pm_merge_range(), with what
  * speaks against its number in all of them. */
@@ -78,10 +71,10 @@ const char *pm_report_note(const struct pm_report *report, uint32_t i);
 struct pm_lost {
 	uint64_t count;
 	const char *key;  /* in JSON */
-	const char *text; /* NULL: unclosed.c has it */
+	const char *text; /* NULL: told one by one */
 };
 #define PM_LOST 8
-uint32_t pm_report_lost(const struct pm_snapshot *snapshot, struct pm_lost lost[PM_LOST]);
+void pm_report_lost(const struct pm_snapshot *snapshot, struct pm_lost lost[PM_LOST]);
 
 /* Visits that were left out on request, by enum perfmon_profile_left_out. */
 struct pm_left_out {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The lines around the table of a text report: the profile's origin, the cost of measuring,
- * notes, and missing visits. */
+/* The lines above the table of a text report: the profile's origin and the cost of measuring. */
 #include "config.h"
 
 #include <math.h>
@@ -18,90 +17,24 @@
 /* Longer arguments are shown by their beginning and their end. */
 #define ARGUMENTS_WIDTH 300
 
-const char *pm_report_note(const struct pm_report *report, uint32_t i)
-{
-	const struct pm_snapshot *s = report->snapshot;
-	const struct pm_report_options *options = report->options;
-	const struct pm_report_model *model = report->model;
-
-	if (i < s->note_count)
-		return s->notes[i];
-	i -= s->note_count;
-	if (i < model->note_count)
-		return model->notes[i];
-	i -= model->note_count;
-	/* The notes of the options may stand in the profile, too. */
-	for (uint32_t o = 0; o < options->note_count; o++) {
-		bool known = false;
-
-		for (uint32_t n = 0; n < s->note_count && !known; n++)
-			known = !strcmp(s->notes[n], options->notes[o]);
-		if (!known && !i--)
-			return options->notes[o];
-	}
-	if (report->starved.error && !i--)
-		return report->starved.text;
-	return report->no_groups.error && !i ? report->no_groups.text : NULL;
-}
-
-uint32_t pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST])
-{
-	static const struct pm_lost kinds[PM_LOST] = {
-		{0, "first_in_handler",
-		 "visits are missing: a signal handler was the first to use regions in "
-		 "its thread"},
-		{0, "threads", "threads could not be set up: their visits are missing"},
-		{0, "unnamed",
-		 "visits are missing: their region could not be registered"},
-		{0, "in_handler",
-		 "visits are missing: a signal handler had interrupted a region call"},
-		{0, "too_deep", "visits are missing: they were nested deeper than 256"},
-		{0, "no_memory", "visits are missing: no memory for their path"},
-		{0, "other",
-		 "visits are missing: regions were disarmed while they were open, or a "
-		 "signal handler jumped out of a region call"},
-		{0, "unmatched_ends", NULL},
-	};
-
-	memcpy(lost, kinds, sizeof(kinds));
-	lost[0].count = s->header.lost_first_in_handler;
-	lost[1].count = s->header.lost_threads;
-	lost[7].count = s->header.unmatched_ends;
-	for (uint32_t t = 0; t < s->thread_count; t++) {
-		const struct perfmon_profile_thread *record = &s->threads[t].record;
-
-		lost[2].count = pm_plus(lost[2].count, record->lost_unnamed);
-		lost[3].count = pm_plus(lost[3].count, record->lost_in_handler);
-		lost[4].count = pm_plus(lost[4].count, record->lost_too_deep);
-		lost[5].count = pm_plus(lost[5].count, record->lost_no_memory);
-		lost[6].count = pm_plus(lost[6].count, record->lost_other);
-		lost[7].count = pm_plus(lost[7].count, record->unmatched_ends);
-	}
-	return PM_LOST;
-}
-
-static void plural(struct pm_out *out, uint64_t n, const char *what)
-{
-	pm_out_format(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
-}
-
 static void head_machine(const struct pm_machine *machine, struct pm_out *out)
 {
+	const struct {
+		uint64_t count;
+		const char *noun;
+	} parts[] = {{machine->packages, "package"},
+		     {machine->cores, "core"},
+		     {machine->cpus, "CPU"}};
+
 	pm_out_text(out, "  machine  ");
 	pm_out_plain(out,
 		     machine->cpu_model[0] ? machine->cpu_model : machine->architecture,
 		     0);
-	if (machine->packages) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!parts[i].count)
+			continue;
 		pm_out_text(out, ", ");
-		plural(out, machine->packages, "package");
-	}
-	if (machine->cores) {
-		pm_out_text(out, ", ");
-		plural(out, machine->cores, "core");
-	}
-	if (machine->cpus) {
-		pm_out_text(out, ", ");
-		plural(out, machine->cpus, "CPU");
+		pm_out_plural(out, parts[i].count, parts[i].noun);
 	}
 	if (machine->kernel[0]) {
 		pm_out_text(out, ", Linux ");
@@ -378,7 +311,7 @@ static void head_processes(const struct pm_merge *merge, struct pm_out *out)
 		pm_out_format(out, " of %d", ranks);
 	pm_out_text(out, " on ");
 	if (pm_merge_host_count(merge) > 1)
-		plural(out, pm_merge_host_count(merge), "host");
+		pm_out_plural(out, pm_merge_host_count(merge), "host");
 	else
 		pm_out_plain(out, pm_merge_host(merge, 0), 0);
 }
@@ -480,171 +413,5 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 	head_rates(report, out);
 	head_cost(report, out);
 	pm_out_text(out, "\n");
-	pm_out_fold_end(out);
-}
-
-/* So many sentences of a kind; the rest is counted. */
-#define SENTENCES_MOST 8
-
-static void sanity_short(const struct pm_report *report, struct pm_out *out,
-			 const char **head)
-{
-	const struct pm_report_tree *tree = report->all;
-	char mean[PM_CELL], bias[PM_CELL], needed[PM_CELL], batch[PM_CELL];
-	uint64_t said = 0;
-
-	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
-		for (uint32_t e = 0; e < report->model->event_count; e++) {
-			struct pm_value value = pm_report_count(tree, n, e, false);
-			struct pm_short s;
-
-			if (value.state != PM_COUNTED ||
-			    !pm_report_is_short(tree, n, e, false, &s))
-				continue;
-			if (said++ >= SENTENCES_MOST)
-				continue;
-			pm_cell_count(mean, s.mean);
-			pm_cell_count(bias, s.bias);
-			pm_cell_count(needed, s.needed);
-			pm_cell_count(batch, s.batch);
-			pm_out_format(out, "%s  short: ", *head);
-			*head = "";
-			pm_out_plain(out, pm_path_name(tree, n), 48);
-			pm_out_format(out, ": %s ", mean);
-			pm_out_plain(out, report->model->events[e].name, 0);
-			pm_out_format(
-				out, " a visit against a bias of %s: measure at least %s",
-				bias, needed);
-			if (s.nested)
-				pm_out_text(out, ", or have fewer visits inside");
-			else if (s.batch > 0)
-				pm_out_format(out, ", or the work of %s visits in one",
-					      batch);
-			pm_out_text(out, "\n");
-		}
-	}
-	if (said > SENTENCES_MOST)
-		pm_out_format(out, "  short: and %llu more\n",
-			      (unsigned long long)(said - SENTENCES_MOST));
-}
-
-static void sanity_ratios(const struct pm_report *report, struct pm_out *out,
-			  const char **head)
-{
-	const struct pm_report_tree *tree = report->all;
-	uint64_t said = 0;
-
-	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
-		for (uint32_t m = 0; m < report->model->metric_count; m++) {
-			struct pm_value value = pm_report_metric(tree, n, m, false);
-			char ratio[PM_CELL];
-
-			if (!(value.marks & PM_MARK_IMPLAUSIBLE) ||
-			    said++ >= SENTENCES_MOST)
-				continue;
-			pm_cell_fixed(ratio, value.value, 2);
-			pm_out_format(out, "%s  implausible: ", *head);
-			*head = "";
-			pm_out_plain(out, pm_path_name(tree, n), 48);
-			pm_out_text(out, ": ");
-			pm_out_plain(out,
-				     pm_report_metric_heading(&report->model->metrics[m]),
-				     0);
-			pm_out_format(out,
-				      " of %s instructions a cycle is more than the %u "
-				      "that this CPU can issue\n",
-				      ratio, report->model->issue_width);
-		}
-	}
-	if (said > SENTENCES_MOST)
-		pm_out_format(out, "  implausible: and %llu more\n",
-			      (unsigned long long)(said - SENTENCES_MOST));
-}
-
-void pm_report_text_sanity(const struct pm_report *report, struct pm_out *out)
-{
-	const char *head = "\n";
-
-	pm_out_fold(out, out->columns, 4);
-	sanity_short(report, out, &head);
-	sanity_ratios(report, out, &head);
-	for (uint32_t e = 0; e < report->model->event_count; e++) {
-		const struct pm_report_event *event = &report->model->events[e];
-
-		if (!event->erratum)
-			continue;
-		pm_out_format(out, "%s  erratum: ", head);
-		head = "";
-		pm_out_plain(out, event->name, 0);
-		pm_out_format(out, " %s (%s, %s)\n", event->erratum->effect,
-			      event->erratum->number, event->erratum->document);
-	}
-	pm_out_fold_end(out);
-}
-
-static void left_out(const struct pm_snapshot *s, const char **head, struct pm_out *out)
-{
-	struct pm_left_out kinds[PM_LEFT_OUT];
-
-	pm_report_left_out(s, kinds);
-	for (int i = 0; i < PM_LEFT_OUT; i++) {
-		if (!kinds[i].visits)
-			continue;
-		pm_out_format(out, "%s  left out: ", *head);
-		*head = "";
-		plural(out, kinds[i].visits, "visit");
-		if (kinds[i].regions) {
-			pm_out_text(out, " of ");
-			plural(out, kinds[i].regions, "region");
-		}
-		pm_out_format(out, ", %s\n", kinds[i].by);
-	}
-}
-
-void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
-{
-	const struct pm_snapshot *s = report->snapshot;
-	struct pm_lost lost[PM_LOST];
-	const char *text, *head = "\n";
-	bool known_cost = false;
-
-	pm_out_fold(out, out->columns, 4);
-	for (uint32_t i = 0; (text = pm_report_note(report, i)); i++) {
-		pm_out_format(out, "%s  note: ", head);
-		pm_out_plain(out, text, 0);
-		pm_out_text(out, "\n");
-		head = "";
-	}
-	for (uint32_t p = 0; p < s->plan_count; p++) {
-		known_cost |= s->plans[p].time.known;
-		for (uint32_t c = 0; c < s->plans[p].counter_count; c++)
-			known_cost |= s->plans[p].counters[c].cost.known;
-	}
-	if (report->options->subtract_bias) {
-		pm_out_format(out, "%s  note: %s\n", head,
-			      known_cost && report->model->exact
-				      ? "counts exclude what measuring added, by the "
-					"least cost of a visit at start-up"
-			      : known_cost
-				      ? "times and counts exclude what measuring added, "
-					"by the least cost of a visit at start-up"
-				      : "cannot subtract what measuring added: it was "
-					"not measured");
-		head = "";
-	}
-	for (uint32_t i = 0; i < pm_report_lost(s, lost); i++) {
-		if (!lost[i].count || !lost[i].text)
-			continue;
-		pm_out_format(out, "%s  lost: %llu %s\n", head,
-			      (unsigned long long)lost[i].count, lost[i].text);
-		head = "";
-	}
-	pm_report_text_unclosed(report, lost[PM_LOST - 1].count, &head, out);
-	left_out(s, &head, out);
-	if (s->partial) {
-		pm_out_format(out, "%s  partial: ", head);
-		pm_out_plain(out, s->problem, 0);
-		pm_out_text(out, "\n");
-	}
 	pm_out_fold_end(out);
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/packages/packages.h"
+#include "core/report/cells.h"
 #include "core/report/formats.h"
 #include "core/report/model/times.h"
-#include "core/report/model/value.h"
 
 static void put_machine(struct pm_json *j, const struct pm_machine *machine)
 {
@@ -311,29 +311,25 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 /* From the top down. */
 static void put_hottest(struct pm_json *j, const struct pm_report_tree *tree)
 {
-	uint32_t last = pm_report_hottest(tree);
+	uint32_t line[PM_PATH_NODES];
+	uint32_t count = pm_report_path(tree, pm_report_hottest(tree), SIZE_MAX, line);
 
 	pm_json_begin(j, "hottest_path", "[");
-	for (uint32_t depth = 1; depth <= pm_path_depth(tree, last); depth++) {
-		uint32_t n = last;
-
-		while (pm_path_depth(tree, n) > depth)
-			n = pm_path_parent(tree, n);
-		pm_json_number(j, NULL, n);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		pm_json_number(j, NULL, line[i]);
 	pm_json_close(j, "]");
 }
 
 static int put_groups(struct pm_json *j, const struct pm_report *report)
 {
 	const struct pm_report_groups *groups = &report->groups;
-	int err = 0;
+	int err;
 
 	if (!groups->count)
 		return 0;
 	pm_json_string(j, "level", pm_level_name(groups->level));
 	pm_json_begin(j, "groups", "[");
-	for (uint32_t g = 0; g < groups->count && !err; g++) {
+	for (uint32_t g = 0; g < groups->count; g++) {
 		const struct pm_report_group *group = &groups->groups[g];
 		struct pm_report_tree tree;
 
@@ -350,7 +346,7 @@ static int put_groups(struct pm_json *j, const struct pm_report *report)
 		pm_report_tree_free(&tree);
 	}
 	pm_json_close(j, "]");
-	return err;
+	return 0;
 }
 
 static void put_thread(struct pm_json *j, const struct pm_report *report, uint32_t t)
@@ -382,7 +378,7 @@ static void put_thread(struct pm_json *j, const struct pm_report *report, uint32
 
 static int put_threads(struct pm_json *j, const struct pm_report *report)
 {
-	int err = 0;
+	int err;
 
 	pm_json_begin(j, "threads", "[");
 	for (uint32_t t = 0; t < report->snapshot->thread_count; t++) {
@@ -436,7 +432,8 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 	if (err)
 		return err;
 	pm_json_begin(&j, "lost", "{");
-	for (uint32_t i = 0; i < pm_report_lost(report->snapshot, lost); i++)
+	pm_report_lost(report->snapshot, lost);
+	for (uint32_t i = 0; i < PM_LOST; i++)
 		pm_json_number(&j, lost[i].key, lost[i].count);
 	put_unmatched(&j, report->snapshot);
 	pm_json_close(&j, "}");

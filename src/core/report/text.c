@@ -443,6 +443,8 @@ static void thread_title(const struct pm_report *report, uint32_t t, struct pm_o
 {
 	const struct pm_snapshot *s = report->snapshot;
 	const struct pm_snapshot_thread *thread = &s->threads[t];
+	bool ended = thread->record.state != PERFMON_PROFILE_THREAD_STATE_LIVE;
+	bool known = pm_report_time_is_known(s);
 	char time[PM_CELL], cpus[128];
 
 	pm_report_cpus(&thread->record, cpus, sizeof(cpus));
@@ -461,19 +463,10 @@ static void thread_title(const struct pm_report *report, uint32_t t, struct pm_o
 		pm_out_plain(out, thread->record.name, 0);
 		pm_out_text(out, ")");
 	}
-	if (report->model->exact)
-		pm_out_format(out, ", %s:\n",
-			      thread->record.state != PERFMON_PROFILE_THREAD_STATE_LIVE
-				      ? "ended"
-			      : pm_report_time_is_known(s) ? "running"
-							   : "not ended");
-	else
-		pm_out_format(out, ", %s%s:\n",
-			      thread->record.state != PERFMON_PROFILE_THREAD_STATE_LIVE
-				      ? "ended, "
-			      : pm_report_time_is_known(s) ? "running, "
-							   : "not ended, at least ",
-			      time);
+	pm_out_text(out, ended ? ", ended" : known ? ", running" : ", not ended");
+	if (!report->model->exact)
+		pm_out_format(out, ", %s%s", ended || known ? "" : "at least ", time);
+	pm_out_text(out, ":\n");
 }
 
 int pm_report_text(const struct pm_report *report, struct pm_out *out)
@@ -502,7 +495,6 @@ int pm_report_text(const struct pm_report *report, struct pm_out *out)
 	if (err)
 		return err;
 	pm_report_text_legend(out, marks, states);
-	pm_report_text_sanity(report, out);
 	pm_report_text_notes(report, out);
 	return 0;
 }

@@ -129,6 +129,11 @@ void pm_out_format(struct pm_out *out, const char *format, ...)
 			     (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
+void pm_out_plural(struct pm_out *out, uint64_t n, const char *noun)
+{
+	pm_out_format(out, "%llu %s%s", (unsigned long long)n, noun, n == 1 ? "" : "s");
+}
+
 int pm_out_end(struct pm_out *out)
 {
 	flush(out);

@@ -27,6 +27,7 @@ struct pm_out {
 void pm_out_bytes(struct pm_out *out, const char *text, size_t size);
 void pm_out_text(struct pm_out *out, const char *text);
 void pm_out_repeat(struct pm_out *out, char c, size_t count);
+void pm_out_plural(struct pm_out *out, uint64_t n, const char *noun); /* "2 CPUs" */
 
 /*
  * pm_out_fold() - from the start of a line on, breaks lines between words so that they have
