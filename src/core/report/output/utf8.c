@@ -4,6 +4,8 @@
  * and programs run in the C locale as well. tests/test_report_text.c compares. */
 #include "core/report/output/utf8.h"
 
+#include <stdlib.h>
+
 struct range {
 	int32_t first, last;
 };
@@ -113,30 +115,23 @@ static const struct range wide[] = {
 
 /* clang-format on */
 
-static int is_in(const struct range *ranges, size_t count, int32_t c)
+static int compare(const void *key, const void *element)
 {
-	size_t low = 0, high = count;
+	const int32_t *c = key;
+	const struct range *range = element;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c < ranges[middle].first)
-			high = middle;
-		else if (c > ranges[middle].last)
-			low = middle + 1;
-		else
-			return 1;
-	}
-	return 0;
+	return *c < range->first ? -1 : *c > range->last;
 }
 
 size_t pm_width(int32_t c)
 {
 	if (c < zero[0].first)
 		return 1;
-	if (is_in(zero, sizeof(zero) / sizeof(zero[0]), c))
+	if (bsearch(&c, zero, sizeof(zero) / sizeof(zero[0]), sizeof(zero[0]), compare))
 		return 0;
-	return is_in(wide, sizeof(wide) / sizeof(wide[0]), c) ? 2 : 1;
+	return bsearch(&c, wide, sizeof(wide) / sizeof(wide[0]), sizeof(wide[0]), compare)
+		       ? 2
+		       : 1;
 }
 
 int32_t pm_utf8_next(const char *text, size_t *length)
