@@ -36,15 +36,10 @@ static int error_at(struct parser *p, int err, const char *at, const char *what)
 	return pm_metric_error_at(p->place, err, at, what);
 }
 
-static void skip_blanks(struct parser *p)
+static char peek(struct parser *p)
 {
 	while (p->at < p->end && pm_char_is_blank(*p->at))
 		p->at++;
-}
-
-static char peek(struct parser *p)
-{
-	skip_blanks(p);
 	return p->at < p->end ? *p->at : '\0';
 }
 

@@ -186,26 +186,22 @@ static void replace(struct pm_metrics *metrics)
 	metrics->count = kept;
 }
 
-static int definition(struct parser *p, const char *equals)
+static int definition(struct parser *p)
 {
 	struct pm_metric metric = {0};
-	struct pm_slice name = {p->place.item.at, (size_t)(equals - p->place.item.at)},
-			formula;
+	struct pm_slice formula, name = pm_slice_cut(p->place.item, '=', &formula);
 	int err;
 
 	if (p->metrics->count == PM_METRICS_MAX)
 		return pm_metric_error_at(&p->place, -E2BIG, p->place.item.at,
 					  "one metric too many");
 	p->metric = &metric;
-	formula.at = equals + 1;
-	formula.length = p->place.item.length - (size_t)(formula.at - p->place.item.at);
-	formula = pm_slice_trim(formula);
-	metric.formula = pm_slice_copy(formula);
+	metric.formula = pm_slice_copy(pm_slice_trim(formula));
 	err = head(p, pm_slice_trim(name));
 	if (!err && !metric.formula)
 		err = pm_diag_set(p->place.diag, -ENOMEM, "no memory for a metric");
 	if (!err)
-		err = pm_formula_parse(&p->place, equals + 1, &metric);
+		err = pm_formula_parse(&p->place, formula.at, &metric);
 	if (err) {
 		metric_clear(&metric);
 		return err;
@@ -248,13 +244,12 @@ static int file(struct parser *p)
 
 static int item(struct parser *p)
 {
-	const char *equals = memchr(p->place.item.at, '=', p->place.item.length);
 	int err;
 
 	if (p->place.item.at[0] == '@')
 		return file(p);
-	if (equals) {
-		err = definition(p, equals);
+	if (memchr(p->place.item.at, '=', p->place.item.length)) {
+		err = definition(p);
 		if (!err)
 			replace(p->metrics);
 		return err;
@@ -301,7 +296,7 @@ int pm_metrics_parse(const char *text, struct pm_metrics **out, struct pm_diag *
 		return pm_diag_set(diag, -ENOMEM, "no memory for metrics");
 	for (size_t i = 0; !err && i < BUILT_IN; i++) {
 		p.place.item = pm_slice_of(built_in[i].definition);
-		err = definition(&p, strchr(built_in[i].definition, '='));
+		err = definition(&p);
 		if (err)
 			break;
 		p.metrics->metrics[i].heading = built_in[i].heading;

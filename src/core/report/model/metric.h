@@ -8,7 +8,6 @@
 #define PM_REPORT_METRIC_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/settings/options.h"
