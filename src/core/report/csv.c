@@ -212,12 +212,6 @@ static int path_write(const struct pm_report_tree *tree, uint32_t n, struct pm_o
 static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t e,
 			bool steps, struct pm_out *out)
 {
-	static const char *const states[] = {
-		[PM_COUNTED] = "counted",
-		[PM_NOT_COUNTED] = "not counted",
-		[PM_NEVER_OPENED] = "never opened",
-		[PM_NOT_SAID] = "not said",
-	};
 	double scale = tree->model->events[e].first->scale;
 	struct pm_value inclusive = pm_report_count(tree, n, e, false);
 	struct pm_value exclusive = pm_report_count(tree, n, e, true);
@@ -229,7 +223,7 @@ static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t 
 	else
 		number(out, inclusive.sum);
 	real(out, inclusive.coverage, inclusive.state < PM_NEVER_OPENED);
-	pm_out_format(out, ",%s", states[inclusive.state]);
+	pm_out_format(out, ",%s", pm_report_state_name(inclusive.state));
 	if (tree->model->sampled)
 		real(out, inclusive.error * scale,
 		     inclusive.state == PM_COUNTED && isfinite(inclusive.error));

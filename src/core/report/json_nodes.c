@@ -56,12 +56,6 @@ static void put_ranges(struct pm_json *j, const struct pm_report *report, uint32
 static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint32_t n,
 		      uint32_t e)
 {
-	static const char *const states[] = {
-		[PM_COUNTED] = "counted",
-		[PM_NOT_COUNTED] = "not counted",
-		[PM_NEVER_OPENED] = "never opened",
-		[PM_NOT_SAID] = "not said",
-	};
 	const struct pm_report_event *event = &tree->model->events[e];
 	struct pm_report_count count = pm_report_sums(tree, n, e, false);
 	struct pm_value in = pm_report_count(tree, n, e, false);
@@ -70,7 +64,7 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 	struct pm_short against;
 
 	pm_json_begin(j, NULL, "{");
-	pm_json_string(j, "status", states[in.state]);
+	pm_json_string(j, "status", pm_report_state_name(in.state));
 	pm_json_known(j, "sum", in.sum, open);
 	pm_json_known(j, "exclusive_sum", ex.sum, open);
 	pm_json_real(j, "value", in.value, in.state == PM_COUNTED);

@@ -120,6 +120,18 @@ uint32_t pm_report_starved(const struct pm_report_tree *all)
 	return PM_NO_EVENT;
 }
 
+const char *pm_report_state_name(enum pm_state state)
+{
+	static const char *const names[] = {
+		[PM_COUNTED] = "counted",
+		[PM_NOT_COUNTED] = "not counted",
+		[PM_NEVER_OPENED] = "never opened",
+		[PM_NOT_SAID] = "not said",
+	};
+
+	return names[state];
+}
+
 const char *pm_report_mark_name(uint32_t mark)
 {
 	/* In the order of their bits. */

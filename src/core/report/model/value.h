@@ -14,6 +14,8 @@ enum pm_state {
 	PM_NEVER_OPENED,
 	PM_NOT_SAID /* a quantity that the program did not say, or a formula of other regions */
 };
+/* Returns the name of STATE in JSON and CSV. */
+const char *pm_report_state_name(enum pm_state state);
 
 #define PM_MARK_MULTIPLEXED 0x001u   /* ~ scaled by its coverage */
 #define PM_MARK_PART	    0x002u   /* < counted part of the time, not scaled */
