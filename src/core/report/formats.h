@@ -8,6 +8,7 @@
 #include "core/report/model/groups.h"
 #include "core/report/output/json.h"
 #include "core/report/report.h"
+#include "core/report/table.h"
 
 struct pm_report {
 	const struct pm_snapshot *snapshot;
@@ -42,10 +43,10 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out);
 struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_t path,
 				const struct pm_report_event *event);
 
-/* The steps of paths (PERFMON_STEPS): in text the first and the slowest of each path, adding to *MARKS and
- * *STATES what is to be explained; in JSON the member "steps", with all of them. 0 or -ENOMEM. */
+/* The steps of paths (PERFMON_STEPS): in text the first and the slowest of each path; in JSON the member
+ * "steps", with all of them. 0 or -ENOMEM. */
 int pm_report_steps_text(const struct pm_report *report, struct pm_out *out,
-			 uint32_t *marks, uint32_t *states);
+			 struct pm_legend *legend);
 int pm_json_steps(struct pm_json *j, const struct pm_report *report);
 /* Writes the numbers of STEP's visits, "7" or "100-101", to NAME. */
 void pm_report_step_name(const struct pm_snapshot_step *step, char name[50]);
@@ -58,10 +59,9 @@ int pm_report_steps_all(const struct pm_report *report,
 void pm_json_nodes(struct pm_json *j, const struct pm_report *report,
 		   const struct pm_report_tree *tree);
 
-/* The tables of TREE, which is one of a merge's sum, over processes; adds to *MARKS what
- * is to be explained. 0 or -ENOMEM. */
+/* The tables of TREE, which is one of a merge's sum, over processes. 0 or -ENOMEM. */
 int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree *tree,
-		    struct pm_out *out, uint32_t *marks);
+		    struct pm_out *out, struct pm_legend *legend);
 
 /* The notes of the profile, of the model, and those of the options that are new. NULL
  * after the last. */

@@ -9,7 +9,6 @@
 #include "core/report/cells.h"
 #include "core/report/formats.h"
 #include "core/report/output/escape.h"
-#include "core/report/table.h"
 
 enum column { PRESENT, SUM, MEAN, LEAST, LEAST_AT, MOST, MOST_AT, IMBALANCE, COLUMNS };
 
@@ -21,7 +20,7 @@ struct ranges {
 	uint32_t quantity;
 	const struct pm_report_event *event; /* NULL: it is a time */
 	bool some_unknown;
-	uint32_t marks;
+	struct pm_legend *legend;
 };
 
 struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_t path,
@@ -89,7 +88,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		.text = "-",
 	};
 	/* Behind the row stand the marks of any of its values. */
-	pm_cell_value(&cell, &marked, &ranges->marks, &states);
+	pm_cell_value(&cell, &marked, &ranges->legend->marks, &states);
 	memcpy(fields[IMBALANCE].marks, cell.marks, sizeof(cell.marks));
 	return true;
 }
@@ -135,10 +134,10 @@ static int table_write(struct ranges *ranges, struct pm_out *out)
 }
 
 int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree *tree,
-		    struct pm_out *out, uint32_t *marks)
+		    struct pm_out *out, struct pm_legend *legend)
 {
 	const struct pm_merge *merge = report->options->merge;
-	struct ranges ranges = {.merge = merge, .tree = tree};
+	struct ranges ranges = {.merge = merge, .tree = tree, .legend = legend};
 	uint32_t *paths = malloc(tree->node_count * sizeof(*paths));
 	int err;
 
@@ -158,7 +157,6 @@ int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree 
 		pm_out_format(out, "\n  N?    others entered the region, too: their "
 				   "values are unknown, and are in no sum\n");
 	pm_out_fold_end(out);
-	*marks |= ranges.marks;
 	free(paths);
 	return err;
 }

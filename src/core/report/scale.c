@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One unit for all numbers of a column. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

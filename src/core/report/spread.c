@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where the time of a tree is: how it is spread over threads, and its hottest path. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/report/cells.h"
 #include "core/report/formats.h"
 #include "core/report/output/escape.h"
-#include "core/report/table.h"
 
 /* The last two are of teams. */
 enum spread { THREADS, LEAST, MEAN, MOST, IMBALANCE, WALL, EFFICIENCY, COLUMNS };

@@ -9,7 +9,6 @@
 #include "core/report/cells.h"
 #include "core/report/formats.h"
 #include "core/report/output/escape.h"
-#include "core/report/table.h"
 
 /* So many paths have a table. */
 #define PATHS 8
@@ -30,7 +29,7 @@ struct shown {
 	const struct pm_report_tree *tree;
 	const bool *apart;
 	double median; /* ticks */
-	uint32_t marks, states;
+	struct pm_legend *legend;
 	uint32_t events, metrics; /* columns of these, */
 	uint32_t *column;	  /* and their numbers in the model */
 	uint64_t others;	  /* visits of the steps that are together */
@@ -185,23 +184,6 @@ static bool has_longest(const struct pm_snapshot_step *step)
 	return step && step->longest && step->first != step->last;
 }
 
-/* A value for each visit. */
-static void field_fill(struct shown *shown, struct pm_field *field,
-		       const struct pm_value *value, double each)
-{
-	struct pm_value marked = *value;
-	struct pm_cell cell;
-
-	*field = (struct pm_field){.known = value->state == PM_COUNTED, .value = each};
-	marked.marks &= ~PM_MARK_IN_FLIGHT;
-	if (!field->known)
-		marked.marks = 0;
-	pm_cell_value(&cell, &marked, &shown->marks, &shown->states);
-	if (!field->known)
-		strcpy(field->text, cell.text);
-	memcpy(field->marks, cell.marks, sizeof(field->marks));
-}
-
 enum { MEAN, LONGEST, OF_MEDIAN, FIXED };
 
 static void fill_times(struct shown *shown, uint32_t n, struct pm_field *fields)
@@ -213,7 +195,7 @@ static void fill_times(struct shown *shown, uint32_t n, struct pm_field *fields)
 	double mean = time.value / (double)pm_path_visits(tree, n)->ended;
 	bool longest = has_longest(step);
 
-	field_fill(shown, &fields[MEAN], &time, pm_snapshot_ns(s, mean));
+	pm_field_value(&fields[MEAN], &time, pm_snapshot_ns(s, mean), shown->legend);
 	fields[LONGEST] = (struct pm_field){
 		.known = longest,
 		.value = longest ? pm_snapshot_ns(s, (double)step->longest) : 0,
@@ -230,7 +212,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 	const struct pm_report_model *model = shown->tree->model;
 	const struct pm_path_visits *visits = pm_path_visits(shown->tree, n);
 	struct pm_field times[FIXED], *field = fields;
-	uint32_t marks = shown->marks, states = shown->states;
+	struct pm_legend before = *shown->legend;
 
 	memset(times, 0, sizeof(times));
 	if (visits->ended)
@@ -239,8 +221,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		strcpy(times[OF_MEDIAN].text, "open");
 	/* Times of a profile that was counted exactly are not those of the machine. */
 	if (model->exact) {
-		shown->marks = marks;
-		shown->states = states;
+		*shown->legend = before;
 	} else {
 		*field++ = times[MEAN];
 		if (shown->longest)
@@ -253,9 +234,10 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 
 		*field = (struct pm_field){.known = false};
 		if (visits->ended)
-			field_fill(shown, field, &value,
-				   value.value * model->events[e].first->scale /
-					   (double)visits->ended);
+			pm_field_value(field, &value,
+				       value.value * model->events[e].first->scale /
+					       (double)visits->ended,
+				       shown->legend);
 	}
 	for (uint32_t i = 0; i < shown->metrics; i++, field++) {
 		uint32_t m = shown->column[shown->events + i];
@@ -263,7 +245,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 
 		*field = (struct pm_field){.known = false};
 		if (visits->ended)
-			field_fill(shown, field, &value, value.value);
+			pm_field_value(field, &value, value.value, shown->legend);
 	}
 	return true;
 }
@@ -377,10 +359,10 @@ static void title_write(const struct pm_report *report,
 
 static int path_write(const struct pm_report *report,
 		      const struct pm_snapshot_steps *steps, struct pm_out *out,
-		      uint32_t *marks, uint32_t *states)
+		      struct pm_legend *legend)
 {
 	bool *apart = calloc((size_t)steps->thread.node_count + 1, sizeof(*apart));
-	struct shown shown = {.steps = steps, .apart = apart};
+	struct shown shown = {.steps = steps, .apart = apart, .legend = legend};
 	struct pm_report_tree tree;
 	int err = apart ? choose(report, steps, apart, &shown.median) : -ENOMEM;
 
@@ -394,8 +376,6 @@ static int path_write(const struct pm_report *report,
 			shown.others += steps->step[i].last - steps->step[i].first + 1;
 	title_write(report, steps, out);
 	err = table_write(&shown, out);
-	*marks |= shown.marks;
-	*states |= shown.states;
 	pm_report_tree_free(&tree);
 out:
 	free(apart);
@@ -403,13 +383,13 @@ out:
 }
 
 int pm_report_steps_text(const struct pm_report *report, struct pm_out *out,
-			 uint32_t *marks, uint32_t *states)
+			 struct pm_legend *legend)
 {
 	const struct pm_snapshot *s = report->snapshot;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < s->steps_count && i < PATHS; i++)
-		err = path_write(report, &s->steps[i], out, marks, states);
+		err = path_write(report, &s->steps[i], out, legend);
 	if (!err && s->steps_count > PATHS)
 		pm_out_format(out, "\nsteps of %u more paths are in JSON and CSV\n",
 			      s->steps_count - PATHS);

@@ -50,6 +50,21 @@ static bool next_row(const struct layout *layout, uint32_t *n)
 	return *n || (table->total && table->fill(table->argument, 0, layout->fields));
 }
 
+void pm_field_value(struct pm_field *field, const struct pm_value *value, double shown,
+		    struct pm_legend *legend)
+{
+	struct pm_value marked = *value;
+	struct pm_cell cell;
+
+	*field = (struct pm_field){.known = value->state == PM_COUNTED, .value = shown};
+	/* A field without a number needs no marks. */
+	marked.marks &= field->known ? ~(uint32_t)PM_MARK_IN_FLIGHT : 0;
+	pm_cell_value(&cell, &marked, &legend->marks, &legend->states);
+	if (!field->known)
+		strcpy(field->text, cell.text);
+	memcpy(field->marks, cell.marks, sizeof(field->marks));
+}
+
 static size_t name_write(const struct pm_table *table, uint32_t n, size_t most,
 			 struct pm_out *out)
 {

@@ -8,7 +8,7 @@
 #ifndef PM_REPORT_TABLE_H
 #define PM_REPORT_TABLE_H
 
-#include "core/report/model/tree.h"
+#include "core/report/model/value.h"
 #include "core/report/output/number.h"
 #include "core/report/output/out.h"
 
@@ -52,6 +52,16 @@ struct pm_field {
 	char text[96];
 	char marks[32];
 };
+
+/* What is to be explained below the tables: marks, and a bit for each enum pm_state. */
+struct pm_legend {
+	uint32_t marks, states;
+};
+
+/* Sets FIELD to SHOWN, VALUE in the unit of the column, with the marks of VALUE; or to the text of a VALUE
+ * that is not counted. Says nothing of visits that have not ended. */
+void pm_field_value(struct pm_field *field, const struct pm_value *value, double shown,
+		    struct pm_legend *legend);
 
 struct pm_table {
 	const struct pm_report_tree *tree;

@@ -2,7 +2,6 @@
 /* A text report: its tables, and what is between them. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "core/report/formats.h"
 #include "core/report/model/times.h"
 #include "core/report/output/escape.h"
-#include "core/report/table.h"
 
 enum fixed { VISITS, TIME, TIME_SHARE, OWN, OWN_SHARE, MEAN, DEVIATION, FIXED };
 
@@ -21,7 +19,7 @@ enum quantile { MEDIAN, MOST_VISITS, QUANTILES };
 /* The values that fill the main table. */
 struct values {
 	const struct pm_report_tree *tree;
-	uint32_t marks, states;
+	struct pm_legend *legend;
 	uint32_t count;	      /* columns before the events, */
 	uint8_t shown[FIXED]; /* and which these are */
 	bool quantiles;	      /* there are those behind the metrics */
@@ -33,20 +31,9 @@ struct values {
 static void field_value(struct values *values, struct pm_field *field,
 			const struct pm_value *value, double shown)
 {
-	struct pm_value marked = *value;
-	struct pm_cell cell;
-
-	*field = (struct pm_field){.known = value->state == PM_COUNTED, .value = shown};
-	/* A field without a number needs no marks. */
-	if (!field->known)
-		marked.marks = 0;
-	field->at_least = marked.marks & PM_MARK_IN_FLIGHT;
-	values->marks |= field->at_least ? PM_CELL_AT_LEAST : 0;
-	marked.marks &= ~PM_MARK_IN_FLIGHT;
-	pm_cell_value(&cell, &marked, &values->marks, &values->states);
-	if (!field->known)
-		strcpy(field->text, cell.text);
-	memcpy(field->marks, cell.marks, sizeof(field->marks));
+	pm_field_value(field, value, shown, values->legend);
+	field->at_least = field->known && value->marks & PM_MARK_IN_FLIGHT;
+	values->legend->marks |= field->at_least ? PM_CELL_AT_LEAST : 0;
 }
 
 static void field_plain(struct pm_field *field, bool known, double value)
@@ -107,7 +94,7 @@ static void fill_fixed(struct values *values, uint32_t n, struct pm_field *field
 	const struct pm_report_model *model = tree->model;
 	const struct pm_path_visits *visits = pm_path_visits(tree, n);
 	double mean = pm_path_mean(tree, n), deviation = pm_path_deviation(tree, n);
-	uint32_t marks = values->marks, states = values->states;
+	struct pm_legend before = *values->legend;
 	struct pm_field all[FIXED];
 
 	field_plain(&all[VISITS], n != 0, (double)visits->ended);
@@ -121,10 +108,8 @@ static void fill_fixed(struct values *values, uint32_t n, struct pm_field *field
 	field_plain(&all[DEVIATION], n && deviation >= 0 && mean > 0,
 		    100 * deviation / mean);
 	/* Columns that are not shown need no explanation. */
-	if (!is_shown(model, TIME)) {
-		values->marks = marks;
-		values->states = states;
-	}
+	if (!is_shown(model, TIME))
+		*values->legend = before;
 	for (uint32_t c = 0; c < values->count; c++)
 		fields[c] = all[values->shown[c]];
 }
@@ -143,7 +128,7 @@ static void least_fill_event(struct values *values, uint32_t e)
 	/* Complete: children have higher numbers. */
 	for (uint32_t n = tree->node_count; n-- > 0;) {
 		struct pm_value value = pm_report_count(tree, n, e, tree->flat);
-		double inside = least[n * events];
+		double inside = least[n * events], *around;
 
 		if (value.state != PM_COUNTED)
 			value.value = 0;
@@ -153,11 +138,11 @@ static void least_fill_event(struct values *values, uint32_t e)
 		least[n * events] = n ? value.value : fmax(most, inside);
 		if (tree->flat)
 			value.value = fmin(value.value, (double)value.sum);
+		around = &least[pm_path_parent(tree, n) * events];
 		if (n && tree->model->events[e].package)
-			least[pm_path_parent(tree, n) * events] = fmax(
-				least[pm_path_parent(tree, n) * events], value.value);
+			*around = fmax(*around, value.value);
 		else if (n)
-			least[pm_path_parent(tree, n) * events] += value.value;
+			*around += value.value;
 	}
 }
 
@@ -205,7 +190,7 @@ static void fill_quantiles(struct values *values, uint32_t n, struct pm_field *f
 		field_plain(&fields[q], ticks >= 0,
 			    pm_snapshot_ns(tree->model->snapshot, ticks));
 	}
-	values->marks |= PM_CELL_HISTOGRAM;
+	values->legend->marks |= PM_CELL_HISTOGRAM;
 }
 
 static bool fill(void *argument, uint32_t n, struct pm_field *fields)
@@ -244,9 +229,9 @@ static bool has_quantiles(const struct pm_report_tree *tree)
 	return false;
 }
 
-/* The table of TREE; adds to *MARKS and *STATES what is to be explained. */
+/* The table of TREE. */
 static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
-		       uint32_t *marks, uint32_t *states)
+		       struct pm_legend *legend)
 {
 	static const struct pm_column fixed[FIXED] = {
 		[VISITS] = {.title = "visits", .kind = PM_COLUMN_EXACT, .begins = true},
@@ -262,7 +247,11 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 		[MEDIAN] = {.title = "~median", .kind = PM_COLUMN_VISIT, .begins = true},
 		[MOST_VISITS] = {.title = "~95 %", .kind = PM_COLUMN_VISIT},
 	};
-	struct values values = {.tree = tree, .quantiles = has_quantiles(tree)};
+	struct values values = {
+		.tree = tree,
+		.legend = legend,
+		.quantiles = has_quantiles(tree),
+	};
 	struct pm_table table = {
 		.tree = tree,
 		.fill = fill,
@@ -307,8 +296,6 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	if (values.quantiles)
 		memcpy(column, quantiles, sizeof(quantiles));
 	err = pm_table_write(&table, out);
-	*marks |= values.marks;
-	*states |= values.states;
 out:
 	free(values.least);
 	free(table.columns);
@@ -336,16 +323,16 @@ static void left_out_write(const struct pm_report_tree *tree,
  * is not in the table. */
 static int tables_write(const struct pm_report *report, const struct pm_report_tree *tree,
 			const struct pm_report_left_out *left, struct pm_out *out,
-			uint32_t *marks, uint32_t *states)
+			struct pm_legend *legend)
 {
-	int err = table_write(tree, out, marks, states);
+	int err = table_write(tree, out, legend);
 
 	if (!err)
 		left_out_write(tree, left, out);
 	if (!err)
 		pm_report_hottest_write(tree, out);
 	if (!err)
-		err = report->options->merge ? pm_report_ranks(report, tree, out, marks)
+		err = report->options->merge ? pm_report_ranks(report, tree, out, legend)
 					     : pm_report_spread(tree, out);
 	if (!err)
 		err = pm_report_imbalance(report, tree, out);
@@ -354,7 +341,7 @@ static int tables_write(const struct pm_report *report, const struct pm_report_t
 
 /* TREE as it is, or by region, or the dearest of it. */
 static int tree_write(const struct pm_report *report, const struct pm_report_tree *tree,
-		      struct pm_out *out, uint32_t *marks, uint32_t *states)
+		      struct pm_out *out, struct pm_legend *legend)
 {
 	bool flat = report->options->format == PM_FORMAT_FLAT;
 	struct pm_report_left_out left = {.nodes = 0};
@@ -366,21 +353,21 @@ static int tree_write(const struct pm_report *report, const struct pm_report_tre
 		return 0;
 	}
 	if (!flat && !report->options->top)
-		return tables_write(report, tree, &left, out, marks, states);
+		return tables_write(report, tree, &left, out, legend);
 	err = flat ? pm_report_tree_flatten(&own, tree) : pm_report_tree_copy(&own, tree);
 	if (err)
 		return err;
 	if (report->options->top)
 		err = pm_report_tree_keep_top(&own, report->options->top, &left);
 	if (!err)
-		err = tables_write(report, &own, &left, out, marks, states);
+		err = tables_write(report, &own, &left, out, legend);
 	pm_report_tree_free(&own);
 	return err;
 }
 
 /* The trees of the machine's objects. */
 static int groups_write(const struct pm_report *report, struct pm_out *out,
-			uint32_t *marks, uint32_t *states)
+			struct pm_legend *legend)
 {
 	int err = 0;
 
@@ -403,7 +390,7 @@ static int groups_write(const struct pm_report *report, struct pm_out *out,
 		pm_out_format(out, ", %llu thread%s:\n",
 			      (unsigned long long)group->weight,
 			      group->weight == 1 ? "" : "s");
-		err = tree_write(report, &tree, out, marks, states);
+		err = tree_write(report, &tree, out, legend);
 		pm_report_tree_free(&tree);
 	}
 	return err;
@@ -471,15 +458,15 @@ static void thread_title(const struct pm_report *report, uint32_t t, struct pm_o
 
 int pm_report_text(const struct pm_report *report, struct pm_out *out)
 {
-	uint32_t marks = 0, states = 0;
+	struct pm_legend legend = {0};
 	int err;
 
 	pm_report_text_head(report, out);
-	err = tree_write(report, report->all, out, &marks, &states);
+	err = tree_write(report, report->all, out, &legend);
 	if (!err)
 		rest_write(report, out);
-	err = err ?: pm_report_steps_text(report, out, &marks, &states);
-	err = err ?: groups_write(report, out, &marks, &states);
+	err = err ?: pm_report_steps_text(report, out, &legend);
+	err = err ?: groups_write(report, out, &legend);
 	for (uint32_t t = 0;
 	     !err && report->options->per_thread && t < report->snapshot->thread_count;
 	     t++) {
@@ -489,12 +476,12 @@ int pm_report_text(const struct pm_report *report, struct pm_out *out)
 		if (err)
 			break;
 		thread_title(report, t, out);
-		err = tree_write(report, &tree, out, &marks, &states);
+		err = tree_write(report, &tree, out, &legend);
 		pm_report_tree_free(&tree);
 	}
 	if (err)
 		return err;
-	pm_report_text_legend(out, marks, states);
+	pm_report_text_legend(out, legend.marks, legend.states);
 	pm_report_text_notes(report, out);
 	return 0;
 }
