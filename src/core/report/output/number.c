@@ -43,6 +43,16 @@ static void significant(char *buffer, double value)
 				       : 0);
 }
 
+/* Divides *VALUE by 1000 until it is below 1000, but MOST times at most. Returns how often. */
+static unsigned int reduce(double *value, unsigned int most)
+{
+	unsigned int times = 0;
+
+	for (; *value >= 999.95 && times < most; times++)
+		*value /= 1000;
+	return times;
+}
+
 static void suffix(char *buffer, const char *space, const char *prefix, const char *unit)
 {
 	size_t used = strlen(buffer), most, length;
@@ -66,33 +76,25 @@ static void suffix(char *buffer, const char *space, const char *prefix, const ch
 void pm_cell_time(char *buffer, double ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
-	unsigned int unit = 0;
-	double value = ns;
+	unsigned int unit = reduce(&ns, 3);
 
-	while (value >= 999.95 && unit < 3) {
-		value /= 1000;
-		unit++;
-	}
-	if (!unit && value == floor(value))
-		pm_cell_fixed(buffer, value, 0);
+	if (!unit && ns == floor(ns))
+		pm_cell_fixed(buffer, ns, 0);
 	else
-		significant(buffer, value);
+		significant(buffer, ns);
 	suffix(buffer, " ", "", units[unit]);
 }
 
 void pm_cell_count(char *buffer, double count)
 {
 	static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-	unsigned int prefix = 0;
+	unsigned int prefix;
 
 	if (count < 99999.5) {
 		pm_cell_fixed(buffer, count, 0);
 		return;
 	}
-	while (count >= 999.95 && prefix < 6) {
-		count /= 1000;
-		prefix++;
-	}
+	prefix = reduce(&count, 6);
 	significant(buffer, count);
 	suffix(buffer, "", prefixes[prefix], "");
 }
@@ -156,10 +158,7 @@ void pm_cell_unit(char *buffer, double value, const char *unit)
 		value = -value;
 	}
 	if (value > 0) {
-		while (value >= 999.95 && prefix < 7) {
-			value /= 1000;
-			prefix++;
-		}
+		prefix += reduce(&value, 4);
 		while (value < 1 && prefix > 0) {
 			value *= 1000;
 			prefix--;
