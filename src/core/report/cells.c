@@ -139,10 +139,9 @@ static size_t error_write(char *to, size_t size, const struct pm_value *value)
 
 static void marks_write(char *to, size_t size, const struct pm_value *value)
 {
-	size_t used = 0;
+	size_t used = 1;
 
-	to[0] = '\0';
-	to[used++] = ' ';
+	to[0] = ' ';
 	if (value->marks & (PM_MARK_MULTIPLEXED | PM_MARK_PART)) {
 		int percent = (int)(100 * value->coverage + 0.5);
 

@@ -118,7 +118,6 @@ static void ranks_write(const struct losses *losses, uint32_t n, struct pm_out *
 	pm_out_plain(out, pm_merge_label(merge, range.min_process, label), 0);
 }
 
-/* Writes the list. */
 static void losses_write(struct losses *losses, struct pm_out *out)
 {
 	if (!losses->count)

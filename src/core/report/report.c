@@ -147,7 +147,6 @@ static const char *why(int err)
 				: strerror(-err);
 }
 
-/* Writes the report of SNAPSHOT to PATH. */
 static int write_file(const struct pm_snapshot *snapshot,
 		      const struct pm_report_options *how,
 		      const struct pm_options *options, const char *path)
@@ -226,10 +225,8 @@ static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge
 
 	if (options->output == PM_OUTPUT_NONE)
 		return 0;
-	while (how.note_count < options->note_count) {
+	for (; how.note_count < options->note_count; how.note_count++)
 		notes[how.note_count] = options->notes[how.note_count];
-		how.note_count++;
-	}
 	/* Processes on several boots have no machine in common. */
 	if (!merge || snapshot->header.boot_id[0]) {
 		pm_machine_describe(&machine);

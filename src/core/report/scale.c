@@ -39,17 +39,17 @@ static void scale_time(struct pm_scale *scale, double most)
 
 static void scale_visit(struct pm_scale *scale, double least, double most)
 {
-	int unit = TIMES - 1;
+	int unit = TIMES - 1, enough;
 
 	while (unit && least < times[unit].ns && most / times[unit - 1].ns < VISIT_MOST)
 		unit--;
 	scale->divisor = times[unit].ns;
 	scale->decimals = decimals_for(least / scale->divisor, 4, 3);
 	/* Large numbers need no more digits than they have. */
-	if (scale->decimals > decimals_for(most / scale->divisor, 7, 3)) {
-		scale->decimals = decimals_for(most / scale->divisor, 7, 3);
-		scale->fine = true;
-	}
+	enough = decimals_for(most / scale->divisor, 7, 3);
+	scale->fine = scale->decimals > enough;
+	if (scale->fine)
+		scale->decimals = enough;
 	strcpy(scale->unit, times[unit].name);
 }
 

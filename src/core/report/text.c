@@ -229,7 +229,6 @@ static bool has_quantiles(const struct pm_report_tree *tree)
 	return false;
 }
 
-/* The table of TREE. */
 static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 		       struct pm_legend *legend)
 {
