@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tree of a report: nodes of many threads put together path by path. */
+/* The tree of a report: nodes of many threads put together path by path, or region by region. */
 #include "core/report/model/tree.h"
 
 #include <errno.h>
@@ -59,56 +59,8 @@ static void overlapping_end(struct pm_report_tree *tree, uint32_t n)
 		tree->children[n * events + e] = tree->counts[n * events + e];
 }
 
-/* Makes the sums over children, bottom up, and of all paths. */
-static int sums_make(struct pm_report_tree *tree)
-{
-	size_t events = tree->model->column_count;
-
-	tree->children = calloc(tree->node_count * events + 1, sizeof(*tree->children));
-	if (!tree->children)
-		return -ENOMEM;
-	for (uint32_t n = tree->node_count - 1; n > 0; n--) {
-		struct pm_report_node *node = &tree->nodes[n];
-		struct pm_report_node *parent = &tree->nodes[node->parent];
-
-		if (node->is_overlapping) {
-			overlapping_end(tree, n);
-			continue;
-		}
-		/* Complete: children have higher numbers. */
-		spent_sum(tree->model, parent, node);
-		/* An open visit has taken what is inside of it, at least. */
-		node->times.least = node->times.inclusive;
-		if (node->visits.entered != node->visits.ended &&
-		    node->times.least < node->children_least)
-			node->times.least = node->children_least;
-		pm_tree_add(&parent->children_least, node->times.least);
-		/* The draws are independent. */
-		node->own_error += node->time_error;
-		parent->own_error += node->time_error;
-		pm_tree_add(&parent->times.children, node->times.inclusive);
-		pm_tree_add(&parent->children_off_cpu_ns, node->times.off_cpu_ns);
-		pm_tree_add(&tree->total_ticks, pm_path_exclusive(tree, n));
-		for (size_t e = 0; e < events; e++) {
-			struct pm_report_count *count = &tree->counts[n * events + e];
-
-			/* Complete: children have higher numbers. */
-			pm_tree_add(&count->windows,
-				    tree->children[n * events + e].windows);
-			/* The visits of what lies below are around nothing of it. */
-			count->added += tree->children[n * events + e].outer;
-			count->outer += tree->children[n * events + e].outer;
-			if (tree->model->events[e].quantity)
-				quantity_sum(tree, n, e);
-			pm_tree_count_add(&tree->children[node->parent * events + e],
-					  count);
-		}
-	}
-	pm_tree_root(tree, tree);
-	return 0;
-}
-
-void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
+/* Makes the root of TREE the sum of the paths of OF that have no parent; TREE has its arrays. */
+static void root_make(struct pm_report_tree *tree, const struct pm_report_tree *of)
 {
 	struct pm_report_node *root = &tree->nodes[0];
 	size_t events = tree->model->column_count;
@@ -163,6 +115,55 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 	/* Nothing is below it: what is inclusive is all. */
 	root->times.children = root->children_off_cpu_ns = 0;
 	memset(tree->children, 0, events * sizeof(*tree->children));
+}
+
+/* Makes the sums over children, bottom up, and of all paths. */
+static int sums_make(struct pm_report_tree *tree)
+{
+	size_t events = tree->model->column_count;
+
+	tree->children = calloc(tree->node_count * events + 1, sizeof(*tree->children));
+	if (!tree->children)
+		return -ENOMEM;
+	for (uint32_t n = tree->node_count - 1; n > 0; n--) {
+		struct pm_report_node *node = &tree->nodes[n];
+		struct pm_report_node *parent = &tree->nodes[node->parent];
+
+		if (node->is_overlapping) {
+			overlapping_end(tree, n);
+			continue;
+		}
+		/* Complete: children have higher numbers. */
+		spent_sum(tree->model, parent, node);
+		/* An open visit has taken what is inside of it, at least. */
+		node->times.least = node->times.inclusive;
+		if (node->visits.entered != node->visits.ended &&
+		    node->times.least < node->children_least)
+			node->times.least = node->children_least;
+		pm_tree_add(&parent->children_least, node->times.least);
+		/* The draws are independent. */
+		node->own_error += node->time_error;
+		parent->own_error += node->time_error;
+		pm_tree_add(&parent->times.children, node->times.inclusive);
+		pm_tree_add(&parent->children_off_cpu_ns, node->times.off_cpu_ns);
+		pm_tree_add(&tree->total_ticks, pm_path_exclusive(tree, n));
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *count = &tree->counts[n * events + e];
+
+			/* Complete: children have higher numbers. */
+			pm_tree_add(&count->windows,
+				    tree->children[n * events + e].windows);
+			/* The visits of what lies below are around nothing of it. */
+			count->added += tree->children[n * events + e].outer;
+			count->outer += tree->children[n * events + e].outer;
+			if (tree->model->events[e].quantity)
+				quantity_sum(tree, n, e);
+			pm_tree_count_add(&tree->children[node->parent * events + e],
+					  count);
+		}
+	}
+	root_make(tree, tree);
+	return 0;
 }
 
 /*
@@ -231,7 +232,8 @@ int pm_report_tree_order(struct pm_report_tree *tree,
 	return 0;
 }
 
-int pm_tree_end(struct pm_tree_build *build, int err)
+/* Orders the tree, or frees it if there was an error ERR, which is returned. */
+static int tree_end(struct pm_tree_build *build, int err)
 {
 	pm_pairs_free(&build->numbers);
 	if (!err)
@@ -260,7 +262,7 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 		mark_inside_mismatch(tree);
 	if (!err)
 		err = sums_make(tree);
-	return pm_tree_end(&build, err);
+	return tree_end(&build, err);
 }
 
 int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
@@ -318,7 +320,7 @@ int pm_report_tree_steps(struct pm_report_tree *tree, const struct pm_report_mod
 	tree->is_part = true;
 	if (!err)
 		err = sums_make(tree);
-	err = pm_tree_end(&build, err);
+	err = tree_end(&build, err);
 	if (!err)
 		list_in_order(tree, others);
 	return err;
@@ -348,12 +350,129 @@ int pm_report_tree_list(struct pm_report_tree *tree, const struct pm_report_mode
 
 	for (uint32_t i = 0; !err && i < count; i++)
 		err = pm_tree_node(&build, 0, order[i], &number);
-	err = pm_tree_end(&build, err);
+	err = tree_end(&build, err);
 	if (err)
 		return err;
 	tree->flat = true;
 	list_in_order(tree, false);
 	return 0;
+}
+
+/* Returns true if a node above N is of N's region. The walk is short: a snapshot has at most
+ * PERFMON_PROFILE_DEPTH_MAX levels. */
+static bool nested_in_itself(const struct pm_report_tree *tree, uint32_t n)
+{
+	uint32_t region = tree->nodes[n].region;
+
+	for (n = tree->nodes[n].parent; n; n = tree->nodes[n].parent)
+		if (tree->nodes[n].region == region)
+			return true;
+	return false;
+}
+
+static void flat_add(struct pm_report_node *to, const struct pm_report_node *from,
+		     bool nested)
+{
+	if (!nested) {
+		pm_tree_add(&to->times.inclusive, from->times.inclusive);
+		pm_tree_add(&to->all_ticks, from->all_ticks);
+		pm_tree_add(&to->times.least, from->times.least);
+		pm_tree_add(&to->times.off_cpu_ns, from->times.off_cpu_ns);
+		to->times.added += from->times.added;
+		to->time_error += from->time_error;
+	}
+	pm_tree_visits_add(to, from);
+	to->own_error += from->own_error;
+	/* Exclusive, until the sums are complete. */
+	pm_tree_add(&to->times.children,
+		    pm_less(from->times.inclusive, from->times.children));
+	pm_tree_add(&to->children_off_cpu_ns,
+		    pm_less(from->times.off_cpu_ns, from->children_off_cpu_ns));
+	to->times.children_added +=
+		fmax(0, from->times.added - from->times.children_added);
+	to->inside_mismatch |= from->inside_mismatch;
+	to->is_overlapping |= from->is_overlapping;
+	if (from->threads.count > to->threads.count)
+		to->threads.count = from->threads.count;
+}
+
+static void flat_count_add(struct pm_report_count *to, struct pm_report_count *own,
+			   const struct pm_report_count *from,
+			   const struct pm_report_count *children, bool nested)
+{
+	struct pm_report_count less;
+
+	if (!nested)
+		pm_tree_count_add(to, from);
+	pm_tree_add(&to->measured, from->measured);
+	pm_tree_add(&to->sampled, from->sampled);
+	to->squares += from->squares;
+	if (from->threads > to->threads)
+		to->threads = from->threads;
+	less = pm_count_less(from, children);
+	pm_tree_count_add(own, &less);
+}
+
+int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_tree *tree)
+{
+	size_t events = tree->model->column_count;
+	struct pm_report_count *own = NULL;
+	struct pm_tree_build build;
+	uint32_t number;
+	int err = pm_tree_begin(&build, flat, tree->model);
+
+	/* A flat tree has at most as many nodes as the tree. */
+	if (!err)
+		own = calloc(tree->node_count * events + 1, sizeof(*own));
+	if (!err && !own)
+		err = -ENOMEM;
+	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
+		bool nested = nested_in_itself(tree, n);
+
+		err = pm_tree_node(&build, 0, tree->nodes[n].region, &number);
+		if (err)
+			break;
+		flat_add(&flat->nodes[number], &tree->nodes[n], nested);
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *to = &flat->counts[number * events + e];
+			const struct pm_report_count *from =
+				&tree->counts[n * events + e];
+
+			/* Threads may have been in both paths of a package at once. */
+			to->at_most |= tree->model->events[e].package && !nested &&
+				       tree->threads > 1 && to->time_ns > 0 &&
+				       from->time_ns > 0;
+			flat_count_add(to, &own[number * events + e], from,
+				       &tree->children[n * events + e], nested);
+		}
+	}
+	/* The rest, which is not exclusive, is the children's. */
+	for (uint32_t n = 1; !err && n < flat->node_count; n++) {
+		struct pm_report_node *node = &flat->nodes[n];
+
+		node->times.children =
+			pm_less(node->times.inclusive, node->times.children);
+		node->children_off_cpu_ns =
+			pm_less(node->times.off_cpu_ns, node->children_off_cpu_ns);
+		node->times.children_added =
+			fmax(0, node->times.added - node->times.children_added);
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *o = &own[n * events + e];
+			const struct pm_report_count *c = &flat->counts[n * events + e];
+			double error = fmax(0, o->error - c->error);
+
+			*o = pm_count_less(c, o);
+			o->error = error;
+		}
+	}
+	flat->children = own;
+	flat->flat = true;
+	flat->is_part = tree->is_part;
+	if (!err)
+		root_make(flat, tree);
+	flat->total_ticks = tree->total_ticks;
+	flat->threads = tree->threads;
+	return tree_end(&build, err);
 }
 
 void pm_report_tree_free(struct pm_report_tree *tree)

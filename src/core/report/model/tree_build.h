@@ -30,12 +30,6 @@ int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
 int pm_tree_thread_add(struct pm_tree_build *build,
 		       const struct pm_snapshot_thread *thread, bool joined);
 
-/* Orders the tree, or frees it if there was an error ERR, which is returned. */
-int pm_tree_end(struct pm_tree_build *build, int err);
-
-/* Makes the root of TREE the sum of the paths of OF that have no parent; TREE has its arrays. */
-void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of);
-
 /* Adds what is the same whether FROM is of another thread or of another path: its visits,
  * their extremes, their marks and their histogram. */
 void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *from);
