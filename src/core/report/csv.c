@@ -397,7 +397,7 @@ static int steps_rows(const struct pm_report *report,
 	uint32_t path = pm_report_steps_path(report->all, steps);
 	struct pm_report_tree tree;
 	char name[50];
-	int err = path ? pm_report_steps_all(report, steps, &tree) : 0;
+	int err = path ? pm_report_tree_steps(&tree, report->model, steps, NULL) : 0;
 
 	if (!path || err)
 		return err;

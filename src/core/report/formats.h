@@ -50,10 +50,6 @@ int pm_report_steps_text(const struct pm_report *report, struct pm_out *out,
 int pm_json_steps(struct pm_json *j, const struct pm_report *report);
 /* Writes the numbers of STEP's visits, "7" or "100-101", to NAME. */
 void pm_report_step_name(const struct pm_snapshot_step *step, char name[50]);
-/* Makes the tree of STEPS with a node for each. 0 or -ENOMEM. */
-int pm_report_steps_all(const struct pm_report *report,
-			const struct pm_snapshot_steps *steps,
-			struct pm_report_tree *tree);
 
 /* The member "nodes": those of TREE, in JSON. */
 void pm_json_nodes(struct pm_json *j, const struct pm_report *report,

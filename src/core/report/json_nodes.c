@@ -289,7 +289,7 @@ int pm_json_steps(struct pm_json *j, const struct pm_report *report)
 		uint32_t node = pm_report_steps_path(report->all, steps);
 		struct pm_report_tree tree;
 
-		err = pm_report_steps_all(report, steps, &tree);
+		err = pm_report_tree_steps(&tree, report->model, steps, NULL);
 		if (err)
 			return err;
 		pm_json_begin_line(j);

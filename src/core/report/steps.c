@@ -45,22 +45,6 @@ void pm_report_step_name(const struct pm_snapshot_step *step, char name[50])
 			 (unsigned long long)step->last);
 }
 
-int pm_report_steps_all(const struct pm_report *report,
-			const struct pm_snapshot_steps *steps,
-			struct pm_report_tree *tree)
-{
-	size_t nodes = (size_t)steps->thread.node_count + 1;
-	bool *apart = malloc(nodes * sizeof(*apart));
-	int err = -ENOMEM;
-
-	if (apart) {
-		memset(apart, true, nodes * sizeof(*apart));
-		err = pm_report_tree_steps(tree, report->model, steps, apart);
-	}
-	free(apart);
-	return err;
-}
-
 /* --- which steps are shown -------------------------------------------------------------- */
 
 static int by_mean(const void *a, const void *b)
@@ -130,7 +114,7 @@ static int choose(const struct pm_report *report, const struct pm_snapshot_steps
 	struct pm_report_tree tree;
 	uint64_t visits;
 	uint32_t count;
-	int err = all ? pm_report_steps_all(report, steps, &tree) : -ENOMEM;
+	int err = all ? pm_report_tree_steps(&tree, report->model, steps, NULL) : -ENOMEM;
 
 	if (err)
 		goto out;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tree of a report: nodes of many threads put together path by path, or region by region. */
 #include "core/report/model/tree.h"
 
 #include <errno.h>
@@ -297,7 +296,7 @@ static void list_in_order(struct pm_report_tree *tree, bool last)
 
 static bool has_others(const struct pm_snapshot_steps *steps, const bool *apart)
 {
-	for (uint32_t n = 2; n <= steps->thread.node_count; n++)
+	for (uint32_t n = 2; apart && n <= steps->thread.node_count; n++)
 		if (!apart[n])
 			return true;
 	return false;
@@ -311,6 +310,7 @@ int pm_report_tree_steps(struct pm_report_tree *tree, const struct pm_report_mod
 	uint32_t number;
 	int err = pm_tree_begin(&build, tree, model);
 
+	build.of_steps = true;
 	build.apart = apart;
 	if (!err && others)
 		err = pm_tree_node(&build, 0, PM_TREE_OTHERS, &number);

@@ -59,8 +59,8 @@ int pm_report_tree_list(struct pm_report_tree *tree, const struct pm_report_mode
 			const uint32_t *order, uint32_t count);
 /*
  * Makes a tree of the steps of a path, in their order. Its nodes are those of STEPS that APART has by their
- * numbers. Node 1 is all others together, if there are any, and listed last. Values are inclusive alone. 0 or
- * -ENOMEM.
+ * numbers (NULL: all). Node 1 is all others together, if there are any, and listed last. Values are inclusive
+ * alone. 0 or -ENOMEM.
  */
 int pm_report_tree_steps(struct pm_report_tree *tree, const struct pm_report_model *model,
 			 const struct pm_snapshot_steps *steps, const bool *apart);

@@ -10,8 +10,9 @@ struct pm_tree_build {
 	struct pm_report_tree *tree;
 	uint32_t room;
 	struct pm_pairs numbers; /* of the nodes, by parent and region */
-	/* The tree is of steps: by number, the nodes of the thread that each are one of the tree. The others
-	 * are together in one. NULL: the tree is of paths. */
+	bool of_steps;		 /* else of paths */
+	/* Of steps: by number, the nodes of the thread that each are one of the tree. The others are together
+	 * in one. NULL: all are. */
 	const bool *apart;
 };
 

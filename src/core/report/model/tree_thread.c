@@ -514,8 +514,8 @@ static int node_for(struct pm_tree_build *build, const struct perfmon_profile_no
 	uint32_t region = build->tree->model->region_of[node->region], key = region;
 	int err;
 
-	if (build->apart)
-		key = build->apart[n] ? n : PM_TREE_OTHERS;
+	if (build->of_steps)
+		key = !build->apart || build->apart[n] ? n : PM_TREE_OTHERS;
 	err = pm_tree_node(build, map[node->parent], key, &map[n]);
 	if (!err)
 		build->tree->nodes[map[n]].region = region;
