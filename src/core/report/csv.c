@@ -369,17 +369,6 @@ static void rest_row(const struct pm_report *report, const char *name, bool meas
 	pm_out_text(out, END_OF_LINE);
 }
 
-/* Writes the counts of an exact profile outside of regions: with the exclusive values of all
- * paths they add up to the total. */
-static void rest_rows(const struct pm_report *report, struct pm_out *out)
-{
-	if (!report->model->exact)
-		return;
-	rest_row(report, "(outside regions)", false, out);
-	if (report->model->subtract_bias)
-		rest_row(report, "(measuring)", true, out);
-}
-
 static int rows(const struct pm_report *report, const struct pm_report_tree *tree,
 		const char *thread, const char *thread_name, struct pm_out *out)
 {
@@ -416,8 +405,11 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out)
 
 	header(report, out);
 	err = rows(report, report->all, "all", "", out);
-	if (!err)
-		rest_rows(report, out);
+	/* With the exclusive values of all paths these add up to the total. */
+	if (!err && report->model->exact)
+		rest_row(report, "(outside regions)", false, out);
+	if (!err && report->model->exact && report->model->subtract_bias)
+		rest_row(report, "(measuring)", true, out);
 	for (uint32_t i = 0; !err && i < s->steps_count; i++)
 		err = steps_rows(report, &s->steps[i], out);
 	for (uint32_t g = 0; !err && g < report->groups.count; g++) {

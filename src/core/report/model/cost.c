@@ -61,15 +61,6 @@ static struct left pairs(const struct pm_report_model *model, struct pm_report_c
 			     passed > hidden ? (passed - hidden) / passed : 0};
 }
 
-/* Returns the count of NODE's visits in an exact profile. An open visit has counted at least
- * what is BELOW it. */
-static double all_of(const struct pm_report_node *node, double below)
-{
-	double all = (double)node->all_ticks;
-
-	return node->visits.entered != node->visits.ended ? fmax(all, below) : all;
-}
-
 int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out)
 {
 	uint32_t regions = tree->model->snapshot->region_count;
@@ -99,11 +90,14 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 	/* Children have higher numbers. */
 	for (uint32_t n = tree->node_count; tree->model->exact && n-- > 1;) {
 		const struct pm_report_node *node = &tree->nodes[n];
+		double ticks = (double)node->all_ticks;
 
-		below[node->parent] +=
-			all_of(node, below[n]) +
-			(node->parent ? 0
-				      : fmax(0, node->outer_ticks - node->times.added));
+		/* An open visit has counted at least what is below it. */
+		if (node->visits.entered != node->visits.ended)
+			ticks = fmax(ticks, below[n]);
+		if (!node->parent)
+			ticks += fmax(0, node->outer_ticks - node->times.added);
+		below[node->parent] += ticks;
 	}
 	all += below[0];
 	/* A system call does not overlap with anything. */

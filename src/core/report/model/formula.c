@@ -198,13 +198,6 @@ static int close_bracket(struct parser *p, const char *open)
 	return 0;
 }
 
-static int brackets(struct parser *p)
-{
-	const char *open = p->at++;
-
-	return deeper(p, open, choice) ?: close_bracket(p, open);
-}
-
 /* The two arguments of a function, whose name stands before the '(' at hand. */
 static int arguments(struct parser *p, enum pm_metric_what what)
 {
@@ -246,9 +239,6 @@ static int named(struct parser *p)
 		{"min", PM_STEP_MIN}, {"max", PM_STEP_MAX}, {"d_ratio", PM_STEP_RATIO}};
 	struct pm_slice name = {.at = p->at};
 
-	if (!pm_formula_letter(*p->at))
-		return error_at(p, -EINVAL, p->at,
-				"a number, an event or '(' is missing");
 	p->at = name_end(p);
 	name.length = (size_t)(p->at - name.at);
 	if (peek(p) == '(')
@@ -261,21 +251,23 @@ static int named(struct parser *p)
 static int operand(struct parser *p)
 {
 	char c = peek(p);
+	const char *open = p->at;
 
 	if (pm_char_is_digit(c) || c == '.')
 		return number(p);
-	if (c == '(')
-		return brackets(p);
 	if (c == '\'')
 		return quoted(p);
+	if (c == '(') {
+		p->at++;
+		return deeper(p, open, choice) ?: close_bracket(p, open);
+	}
 	if (c == '-') {
-		const char *open = p->at++;
-
+		p->at++;
 		return deeper(p, open, operand)
 			       ?: step(p,
 				       (struct pm_metric_step){.what = PM_STEP_NEGATE});
 	}
-	if (!c)
+	if (!pm_formula_letter(c))
 		return error_at(p, -EINVAL, p->at,
 				"a number, an event or '(' is missing");
 	return named(p);

@@ -72,12 +72,6 @@ static bool is_of_threads(const struct pm_report_model *model, uint32_t event)
 	return !model->events[event].quantity && !model->events[event].joined;
 }
 
-/* Returns true if times of EVENT's counts are its own: those of packages are no thread's. */
-static bool has_time(const struct pm_report_model *model, uint32_t event)
-{
-	return is_of_threads(model, event) || model->events[event].package;
-}
-
 /* Finds the inputs of METRIC's columns, those without modifiers among the events with
  * SUFFIX. Returns the first input that is missing, or their number. */
 static uint32_t bind(const struct pm_report_model *model, const struct pm_metric *metric,
@@ -96,7 +90,9 @@ static uint32_t bind(const struct pm_report_model *model, const struct pm_metric
 		to->events[i] = find(model, metric->inputs[i].name, suffix);
 		if (to->events[i] == PM_NO_EVENT)
 			return i;
-		if (to->base == PM_NO_EVENT && has_time(model, to->events[i]))
+		/* Packages have a time of their own, which is no thread's. */
+		if (to->base == PM_NO_EVENT && (is_of_threads(model, to->events[i]) ||
+						model->events[to->events[i]].package))
 			to->base = to->events[i];
 	}
 	return first_mixed(model, to);
@@ -196,12 +192,6 @@ static void formulas_close(struct pm_report_model *model, uint32_t room)
 			model->metrics[m].other -= from - model->metric_count;
 }
 
-/* The column of the report that stands behind column E. */
-static uint32_t shown(const struct pm_report_model *model, uint32_t e)
-{
-	return model->events[e].only ? model->events[e].of : e;
-}
-
 /* How many of METRIC's inputs that are events THREAD counted, and how many there are. */
 static uint32_t inputs_open(const struct pm_report_model *model,
 			    const struct pm_report_metric *metric,
@@ -212,15 +202,16 @@ static uint32_t inputs_open(const struct pm_report_model *model,
 
 	*all = 0;
 	for (uint32_t i = 0; i < metric->metric->input_count; i++) {
+		uint32_t e = metric->events[i];
 		bool found = false;
 
-		if (metric->events[i] == PM_NO_EVENT ||
-		    !is_of_threads(model, metric->events[i]))
+		if (e == PM_NO_EVENT || !is_of_threads(model, e))
 			continue;
 		++*all;
+		/* The column of the report that stands behind a metric's own. */
+		e = model->events[e].only ? model->events[e].of : e;
 		for (uint32_t c = 0; of && c < thread->plan->counter_count; c++)
-			found |= of[c] == shown(model, metric->events[i]) &&
-				 thread->record.status[c] > 0;
+			found |= of[c] == e && thread->record.status[c] > 0;
 		open += found;
 	}
 	return open;

@@ -62,20 +62,16 @@ static int column_add(struct pm_report_model *model, uint32_t region, uint32_t f
 	return 0;
 }
 
-static uint32_t find(const struct pm_report_model *model, uint32_t region, uint32_t flags)
-{
-	uint32_t e = 0;
-
-	while (e < model->event_count && (model->events[e].quantity != region ||
-					  model->events[e].quantity_flags != flags))
-		e++;
-	return e;
-}
-
 uint32_t pm_report_quantity(const struct pm_report_model *model,
 			    const struct perfmon_profile_node *node)
 {
-	return find(model, model->region_of[node->region], node->flags & FLAGS);
+	uint32_t region = model->region_of[node->region], e = 0;
+
+	while (e < model->event_count &&
+	       (model->events[e].quantity != region ||
+		model->events[e].quantity_flags != (node->flags & FLAGS)))
+		e++;
+	return e;
 }
 
 /* Says that REGION's quantity, and those behind it, have no column. */

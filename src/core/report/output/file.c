@@ -63,13 +63,6 @@ static int make_aside(struct pm_report_file *file)
 	return fd;
 }
 
-static void drop_aside(struct pm_report_file *file)
-{
-	pm_kernel_unlink(file->aside);
-	free(file->aside);
-	file->aside = NULL;
-}
-
 /* A new file beside FILE's path with the owner and the mode of the older one, of ST. It
  * has no other's rights (setuid, setgid): its text is not what these were given to. */
 static int make_like(struct pm_report_file *file, const struct stat *st)
@@ -87,7 +80,9 @@ static int make_like(struct pm_report_file *file, const struct stat *st)
 	if (!err)
 		return fd;
 	pm_kernel_close(fd);
-	drop_aside(file);
+	pm_kernel_unlink(file->aside);
+	free(file->aside);
+	file->aside = NULL;
 	return err;
 }
 
