@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Puts a report together and brings it where it is wanted. */
 #include "core/report/report.h"
 
 #include <errno.h>

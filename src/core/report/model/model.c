@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The columns and regions of a report: what its snapshot has of events and names. */
 #include "core/report/model/model.h"
 
 #include <errno.h>

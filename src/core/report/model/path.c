@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Other rooms read a tree's nodes by these functions. */
 #include "core/report/model/path.h"
 
 #include <math.h>

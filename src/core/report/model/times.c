@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* When a profile and its threads began, and how long they have lasted. */
 #include "core/report/model/times.h"
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The numbers of a report: time, counts and metrics of a node, each with its state and the
- * marks of what speaks against it. */
 #include "core/report/model/value.h"
 
 #include <math.h>
