@@ -331,7 +331,7 @@ Test(join, a_sum_of_processes_takes_counts_too)
 	const struct pm_join_run run = {.name = "other.profile"};
 	struct pm_diag diag = {0};
 
-	cr_assert_eq(pm_join_add_to_merge(timed, counts, &run, &diag), 0, "%s",
+	cr_assert_eq(pm_join_add(pm_merge_sum(timed), counts, &run, &diag), 0, "%s",
 		     diag.text);
 	cr_assert_eq(value_of(pm_merge_sum(timed), "solve", "exact::loads").sum, 12000);
 	pm_merge_free(counts);

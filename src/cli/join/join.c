@@ -87,8 +87,7 @@ int cli_join_read(const char *command, const char *path, struct pm_merge **out)
 	return status;
 }
 
-int cli_counts_join(const struct cli_counts *counts, struct pm_snapshot *timed,
-		    struct pm_merge *merge)
+int cli_counts_join(const struct cli_counts *counts, struct pm_snapshot *timed)
 {
 	int status = 0;
 
@@ -101,8 +100,7 @@ int cli_counts_join(const struct cli_counts *counts, struct pm_snapshot *timed,
 		status = cli_join_read(counts->command, counts->paths[i], &other);
 		if (status)
 			break;
-		err = merge ? pm_join_add_to_merge(merge, other, &run, &diag)
-			    : pm_join_add(timed, other, &run, &diag);
+		err = pm_join_add(timed, other, &run, &diag);
 		pm_merge_free(other);
 		if (!err)
 			continue;

@@ -22,9 +22,8 @@ struct cli_counts {
 int cli_counts_add(struct cli_counts *counts, const char *path);
 void cli_counts_free(struct cli_counts *counts);
 
-/* Joins all COUNTS to TIMED, or to the sum of MERGE if that is not NULL; it has ended. */
-int cli_counts_join(const struct cli_counts *counts, struct pm_snapshot *timed,
-		    struct pm_merge *merge);
+/* Joins all COUNTS to TIMED. */
+int cli_counts_join(const struct cli_counts *counts, struct pm_snapshot *timed);
 
 /* Merges the profiles of the run at PATH, a file or a directory. The caller frees *OUT with
  * pm_merge_free(). */

@@ -168,15 +168,13 @@ static int page_end(struct page *page, const struct pm_snapshot *snapshot,
 			      err ?: cli_html_end(&page->html, snapshot, how));
 }
 
-/* Joins the counts to SNAPSHOT, or to the sum of MERGE if that is not NULL, and keeps the result. */
-static int counts_join(const struct request *request, struct pm_snapshot *snapshot,
-		       struct pm_merge *merge)
+/* Joins the counts to SNAPSHOT, and keeps the result. */
+static int counts_join(const struct request *request, struct pm_snapshot *snapshot)
 {
-	int status = cli_counts_join(&request->counts, snapshot, merge);
+	int status = cli_counts_join(&request->counts, snapshot);
 
 	if (!status && request->profile)
-		status = cli_join_write("report", merge ? pm_merge_sum(merge) : snapshot,
-					request->profile);
+		status = cli_join_write("report", snapshot, request->profile);
 	return status;
 }
 
@@ -192,7 +190,7 @@ static int report_one(const struct request *request, const struct cli_source *so
 	if (!snapshot)
 		return CLI_FAILED;
 	options_complete(&how, snapshot);
-	status = counts_join(request, snapshot, NULL);
+	status = counts_join(request, snapshot);
 	if (status)
 		goto out;
 	if (!page)
@@ -268,7 +266,7 @@ static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
 static int report_merged(const struct request *request, struct page *page)
 {
 	struct pm_report_options how = request->how;
-	const struct pm_snapshot *sum;
+	struct pm_snapshot *sum;
 	struct pm_merge *merge;
 	int status = 0, err;
 	size_t good = 0;
@@ -291,11 +289,11 @@ static int report_merged(const struct request *request, struct page *page)
 		err = report_one(request, &request->sources.at[good], page);
 	} else if (pm_merge_process_count(merge)) {
 		err = pm_merge_end(merge);
+		sum = pm_merge_sum(merge);
 		if (err)
 			cli_complain("report", "%s", strerror(-err));
-		else if (counts_join(request, NULL, merge))
+		else if (counts_join(request, sum))
 			err = -EINVAL;
-		sum = pm_merge_sum(merge);
 		how.merge = merge;
 		how.machine = cli_machine_of(sum);
 		if (page)

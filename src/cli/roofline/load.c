@@ -37,7 +37,7 @@ int roof_load(struct roof_profile *profile, const char *timed, const char *count
 	/* The report of the timed run has the notes about that run alone. */
 	profile->notes_from = pm_merge_sum(profile->merge)->note_count;
 	if (other)
-		err = pm_join_add_to_merge(profile->merge, other, &run, &diag);
+		err = pm_join_add(pm_merge_sum(profile->merge), other, &run, &diag);
 	pm_merge_free(other);
 	if (!err)
 		err = tree_make(profile);

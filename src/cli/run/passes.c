@@ -222,7 +222,7 @@ static int first_read(struct passes *p, const char *folder)
 
 static struct pm_snapshot *timed_of(struct passes *p)
 {
-	return p->one ? p->one : pm_join_sum(p->several);
+	return p->one ? p->one : pm_merge_sum(p->several);
 }
 
 /* Joins the profiles of a later pass to those of the first. */

@@ -266,14 +266,3 @@ int pm_join_add(struct pm_snapshot *timed, const struct pm_merge *merge,
 	pm_alike_end(&alike);
 	return err ? pm_diag_set(diag, err, "no memory to join the profiles") : 0;
 }
-
-struct pm_snapshot *pm_join_sum(struct pm_merge *merge)
-{
-	return merge->sum;
-}
-
-int pm_join_add_to_merge(struct pm_merge *timed, const struct pm_merge *counts,
-			 const struct pm_join_run *run, struct pm_diag *diag)
-{
-	return pm_join_add(pm_join_sum(timed), counts, run, diag);
-}

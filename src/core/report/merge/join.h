@@ -26,7 +26,8 @@ struct pm_join_run {
 /*
  * pm_join_add() - sets the counts of COUNTS, the processes of another run, which has ended
  * (pm_merge_end()), beside the values of TIMED. An event that TIMED has counted stays as it is. May
- * be called again with further runs. Allocates; any thread.
+ * be called again with further runs. If TIMED is the sum of a merge, which has ended, the ranges of
+ * the merge have no counts of COUNTS. Allocates; any thread.
  *
  * Returns 0, or with DIAG: -EINVAL: TIMED was counted exactly, and has no times of the machine, or
  * has no tick rate, or COUNTS has no events; nothing is changed then. -ENOMEM: TIMED can only be
@@ -34,13 +35,6 @@ struct pm_join_run {
  */
 int pm_join_add(struct pm_snapshot *timed, const struct pm_merge *counts,
 		const struct pm_join_run *run, struct pm_diag *diag);
-
-/* Does the same with the sum of TIMED, which has ended. Its ranges have no counts of COUNTS. */
-int pm_join_add_to_merge(struct pm_merge *timed, const struct pm_merge *counts,
-			 const struct pm_join_run *run, struct pm_diag *diag);
-
-/* Returns the sum of MERGE, which has ended, for counts and notes of other runs. It is MERGE's. */
-struct pm_snapshot *pm_join_sum(struct pm_merge *merge);
 
 /* Adds a note to S. Returns 0 or -ENOMEM. */
 __attribute__((format(printf, 2, 3))) int pm_join_tell(struct pm_snapshot *s,

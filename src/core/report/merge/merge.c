@@ -526,7 +526,7 @@ int pm_merge_end(struct pm_merge *merge)
 	return err;
 }
 
-const struct pm_snapshot *pm_merge_sum(const struct pm_merge *merge)
+struct pm_snapshot *pm_merge_sum(const struct pm_merge *merge)
 {
 	return merge->sum;
 }

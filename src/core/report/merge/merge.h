@@ -73,8 +73,8 @@ int pm_merge_add_packed(struct pm_merge *merge, const void *bytes, size_t size,
 /* Completes the sum: its notes, and what all processes have in common. 0 or -ENOMEM. */
 int pm_merge_end(struct pm_merge *merge);
 
-/* Stands from pm_merge_end() until MERGE is freed. */
-const struct pm_snapshot *pm_merge_sum(const struct pm_merge *merge);
+/* Stands from pm_merge_end() until MERGE is freed. join.h adds to it. */
+struct pm_snapshot *pm_merge_sum(const struct pm_merge *merge);
 
 uint32_t pm_merge_process_count(const struct pm_merge *merge);
 /* By number, in the order in which they were added. */
