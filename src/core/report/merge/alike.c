@@ -62,6 +62,14 @@ static void threads_compare(struct pm_alike *alike, uint32_t n)
 	}
 }
 
+bool pm_alike_is_in_both(const struct pm_alike *alike, uint32_t n)
+{
+	uint32_t partner = alike->paths[n].partner;
+
+	/* Another run may have added a path that the first has not visited. */
+	return partner && pm_path_threads(&alike->first, partner)->count;
+}
+
 static void paths_compare(struct pm_alike *alike, uint32_t base)
 {
 	const uint32_t references[2] = {
@@ -81,9 +89,7 @@ static void paths_compare(struct pm_alike *alike, uint32_t base)
 			path->partner =
 				pm_pairs_find(&alike->first_paths, parent, region, 0);
 		threads_compare(alike, n);
-		/* Another run may have added a path that the first has not visited. */
-		if (!path->partner ||
-		    !pm_path_threads(&alike->first, path->partner)->count)
+		if (!pm_alike_is_in_both(alike, n))
 			continue;
 		alike->visited[path->partner] = true;
 		path->visits = pm_path_visits(&alike->tree, n)->ended !=
@@ -98,10 +104,9 @@ static void inside_spread(struct pm_alike *alike)
 	/* Parents have lower numbers. */
 	for (uint32_t n = alike->tree.node_count - 1; n > 0; n--) {
 		const struct pm_alike_path *path = &alike->paths[n];
-		bool there = path->partner &&
-			     pm_path_threads(&alike->first, path->partner)->count;
 
-		if (!there || path->visits || path->reference || path->inside)
+		if (!pm_alike_is_in_both(alike, n) || path->visits || path->reference ||
+		    path->inside)
 			alike->paths[pm_path_parent(&alike->tree, n)].inside = true;
 		if (path->partner && path->inside)
 			alike->inside[path->partner] = true;
@@ -125,16 +130,12 @@ int pm_alike_begin(struct pm_alike *alike, const struct pm_snapshot *timed,
 	int err;
 
 	alike->before = *timed;
-	err = pm_report_model_make(&alike->first_model, &alike->before, true, NULL);
-	alike->models[0] = !err;
-	err = err ?: pm_report_model_make(&alike->model, counts, true, NULL);
-	alike->models[1] = !err;
-	err = err ?: pm_report_tree_make(&alike->first, &alike->first_model, -1);
-	alike->trees[0] = !err;
-	err = err ?: pm_report_tree_make(&alike->tree, &alike->model, -1);
-	alike->trees[1] = !err;
-	err = err ?: paths_number(&alike->first_paths, &alike->first);
-	err = err ?: paths_number(&alike->numbers, &alike->tree);
+	err = pm_report_model_make(&alike->first_model, &alike->before, true, NULL)
+		      ?: pm_report_model_make(&alike->model, counts, true, NULL)
+		      ?: pm_report_tree_make(&alike->first, &alike->first_model, -1)
+		      ?: pm_report_tree_make(&alike->tree, &alike->model, -1)
+		      ?: paths_number(&alike->first_paths, &alike->first)
+		      ?: paths_number(&alike->numbers, &alike->tree);
 	if (err)
 		return err;
 	alike->paths = calloc(alike->tree.node_count, sizeof(*alike->paths));
@@ -182,12 +183,8 @@ void pm_alike_end(struct pm_alike *alike)
 	free(alike->inside);
 	pm_pairs_free(&alike->first_paths);
 	pm_pairs_free(&alike->numbers);
-	if (alike->trees[0])
-		pm_report_tree_free(&alike->first);
-	if (alike->trees[1])
-		pm_report_tree_free(&alike->tree);
-	if (alike->models[0])
-		pm_report_model_free(&alike->first_model);
-	if (alike->models[1])
-		pm_report_model_free(&alike->model);
+	pm_report_tree_free(&alike->first);
+	pm_report_tree_free(&alike->tree);
+	pm_report_model_free(&alike->first_model);
+	pm_report_model_free(&alike->model);
 }

@@ -26,14 +26,15 @@ struct pm_alike {
 	struct pm_pairs first_paths, numbers; /* by parent and region */
 	struct pm_alike_path *paths;	      /* of the other run, by node of TREE */
 	bool *visited;			      /* by node of FIRST: the other run did */
-	bool *inside;		  /* by node of FIRST: what is inside of it differs */
-	bool models[2], trees[2]; /* are made */
+	bool *inside; /* by node of FIRST: what is inside of it differs */
 };
 
 /* Compares TIMED with COUNTS, whose region ID is TIMED's region BASE + ID. Both stay as they are
  * until the end, but for what is added to TIMED. */
 int pm_alike_begin(struct pm_alike *alike, const struct pm_snapshot *timed,
 		   const struct pm_snapshot *counts, uint32_t base);
+/* Returns true if the first run has visited the path of node N of the other one. */
+bool pm_alike_is_in_both(const struct pm_alike *alike, uint32_t n);
 /* Marks the nodes of TO, which is made of the thread FROM. */
 int pm_alike_mark(const struct pm_alike *alike, const struct pm_snapshot_thread *from,
 		  struct pm_snapshot_thread *to);

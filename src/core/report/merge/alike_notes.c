@@ -125,8 +125,7 @@ static int tell_absent(const struct pm_alike *alike, struct pm_snapshot *timed)
 		if (pm_path_threads(&alike->first, n)->count && !alike->visited[n])
 			list(&here, "'%s'", path_text(&alike->first, n, text));
 	for (uint32_t n = 1; n < alike->tree.node_count; n++)
-		if (!alike->paths[n].partner ||
-		    !pm_path_threads(&alike->first, alike->paths[n].partner)->count)
+		if (!pm_alike_is_in_both(alike, n))
 			list(&there, "'%s'", path_text(&alike->tree, n, text));
 	if (here.count)
 		err = pm_join_tell(

@@ -27,7 +27,6 @@ int pm_merge_create(struct pm_merge **out, bool subtract_bias)
 		pm_merge_free(merge);
 		return -ENOMEM;
 	}
-	merge->region_room = 1;
 	*out = merge;
 	return 0;
 }
@@ -76,21 +75,6 @@ static int by_text(const void *a, const void *b)
 	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
-/* Gives the codes of SUM, if it has any, room for ROOM regions, of which BEFORE are there. */
-static int codes_make_room(struct pm_snapshot *sum, uint32_t before, uint32_t room)
-{
-	struct pm_snapshot_code **codes =
-		sum->codes ? realloc(sum->codes, room * sizeof(*codes)) : NULL;
-
-	if (!sum->codes)
-		return 0;
-	if (!codes)
-		return -ENOMEM;
-	memset(codes + before, 0, (room - before) * sizeof(*codes));
-	sum->codes = codes;
-	return 0;
-}
-
 static bool same_code(const struct pm_snapshot_code *a, const struct pm_snapshot_code *b)
 {
 	return a->offset == b->offset && !strcmp(a->build_id, b->build_id) &&
@@ -114,34 +98,29 @@ static int name_get(struct pm_merge *merge, const char *text, uint32_t *id)
 {
 	struct name key = {.text = text}, *name, **found;
 	struct pm_snapshot *sum = merge->sum;
+	char *copy;
 
 	found = tfind(&key, &merge->names, by_text);
 	if (found) {
 		*id = (*found)->id;
 		return 0;
 	}
-	if (sum->region_count + 1 == merge->region_room) {
-		uint32_t room = 2 * merge->region_room;
-		char **regions = realloc(sum->regions, room * sizeof(*regions));
-
-		if (!regions)
-			return -ENOMEM;
-		sum->regions = regions;
-		if (codes_make_room(sum, merge->region_room, room))
-			return -ENOMEM;
-		merge->region_room = room;
-	}
+	*id = sum->region_count + 1;
+	if (!PM_GROW(sum->regions, *id) || (sum->codes && !PM_GROW(sum->codes, *id)))
+		return -ENOMEM;
 	name = malloc(sizeof(*name));
-	sum->regions[sum->region_count + 1] = strdup(text);
+	copy = strdup(text);
 	if (name)
-		*name = (struct name){sum->region_count + 1,
-				      sum->regions[sum->region_count + 1]};
-	if (!name || !name->text || !tsearch(name, &merge->names, by_text)) {
-		free(sum->regions[sum->region_count + 1]);
+		*name = (struct name){*id, copy};
+	if (!name || !copy || !tsearch(name, &merge->names, by_text)) {
+		free(copy);
 		free(name);
 		return -ENOMEM;
 	}
-	*id = ++sum->region_count;
+	sum->regions[*id] = copy;
+	if (sum->codes)
+		sum->codes[*id] = NULL;
+	sum->region_count++;
 	return 0;
 }
 
@@ -149,20 +128,23 @@ static int name_get(struct pm_merge *merge, const char *text, uint32_t *id)
 static int regions_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		       uint32_t *map)
 {
+	struct pm_snapshot *sum = merge->sum;
 	int err = 0;
 
 	map[0] = 0;
 	for (uint32_t id = 1; !err && id <= snapshot->region_count; id++)
 		err = name_get(merge, snapshot->regions[id], &map[id]);
-	if (!err && snapshot->codes && !merge->sum->codes) {
-		merge->sum->codes =
-			calloc(merge->region_room, sizeof(*merge->sum->codes));
-		err = merge->sum->codes ? 0 : -ENOMEM;
-	}
-	for (uint32_t id = 1; !err && snapshot->codes && id <= snapshot->region_count;
-	     id++)
+	if (err || !snapshot->codes)
+		return err;
+	/* At least as much as PM_GROW() would have made. */
+	if (!sum->codes)
+		sum->codes =
+			calloc(2 * ((size_t)sum->region_count + 1), sizeof(*sum->codes));
+	if (!sum->codes)
+		return -ENOMEM;
+	for (uint32_t id = 1; !err && id <= snapshot->region_count; id++)
 		if (snapshot->codes[id])
-			err = code_add(&merge->sum->codes[map[id]], snapshot->codes[id]);
+			err = code_add(&sum->codes[map[id]], snapshot->codes[id]);
 	return err;
 }
 
@@ -243,12 +225,6 @@ static void run_notes_copy(struct pm_snapshot *to, const struct pm_snapshot *fro
 		*to->run_notes = *from->run_notes;
 }
 
-static void run_notes_join(struct pm_snapshot *to, const struct pm_snapshot *from)
-{
-	if (to->run_notes)
-		pm_run_notes_join(to->run_notes, from->run_notes);
-}
-
 static bool same_arguments(const struct pm_snapshot *a, const struct pm_snapshot *b)
 {
 	return a->arguments && b->arguments &&
@@ -279,15 +255,15 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s,
 		run_notes_copy(merge->sum, s);
 		return;
 	}
-	run_notes_join(merge->sum, s);
+	if (merge->sum->run_notes)
+		pm_run_notes_join(merge->sum->run_notes, s->run_notes);
 	if (!same_arguments(merge->sum, s)) {
 		free(merge->sum->arguments);
 		merge->sum->arguments = NULL;
 	}
 	pm_cpu_kinds_join(&merge->sum->kinds, &s->kinds);
 	merge->sum->writer = writer_of_both(merge->sum->writer, s->writer);
-	if (strcmp(to->program, from->program) != 0)
-		merge->programs_differ = true;
+	merge->programs_differ |= strcmp(to->program, from->program) != 0;
 	if (strcmp(to->host, from->host) != 0)
 		to->host[0] = '\0';
 	if (strcmp(to->job, from->job) != 0)
@@ -428,11 +404,10 @@ static int sum_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	}
 	if (adding->packages)
 		packages_add(&merge->sum->packages, &snapshot->packages);
-	err = regions_add(merge, snapshot, adding->regions);
-	if (!err)
-		err = pm_merge_nodes(merge, snapshot, adding->regions,
-				     adding->tick_ns / merge->sum->tick_ns,
-				     adding->packages);
+	err = regions_add(merge, snapshot, adding->regions)
+		      ?: pm_merge_nodes(merge, snapshot, adding->regions,
+					adding->tick_ns / merge->sum->tick_ns,
+					adding->packages);
 	if (!err)
 		totals_add(merge, snapshot);
 	return err;
@@ -461,15 +436,11 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		       snapshot->tick_ns, snapshot->tick_error);
 	adding.packages = snapshot->packages.record.size &&
 			  packages_take(merge, snapshot->header.boot_id, true);
-	if (!err)
-		err = sum_add(merge, snapshot, end_ns, &adding);
-	if (!err)
-		err = pm_merge_values(merge, snapshot, adding.regions, process,
-				      adding.tick_ns);
-	if (!err)
-		err = pm_merge_notes(merge, snapshot, process);
-	if (!err)
-		err = pm_merge_process_add(merge, snapshot);
+	err = err ?: sum_add(merge, snapshot, end_ns, &adding)
+		      ?: pm_merge_values(merge, snapshot, adding.regions, process,
+					 adding.tick_ns)
+		      ?: pm_merge_notes(merge, snapshot, process)
+		      ?: pm_merge_process_add(merge, snapshot);
 	free(adding.regions);
 	return added(err, diag);
 }
@@ -493,14 +464,10 @@ int pm_merge_join(struct pm_merge *merge, const struct pm_merge *other,
 	for (uint32_t b = 0; adding.packages && b < other->boot_count; b++)
 		if (other->boots[b].packages)
 			packages_take(merge, other->boots[b].id, true);
-	if (!err)
-		err = sum_add(merge, other->sum, other->end_realtime_ns, &adding);
-	if (!err)
-		err = pm_merge_values_join(merge, other, adding.regions);
-	if (!err)
-		err = pm_merge_notes_join(merge, other);
-	if (!err)
-		err = pm_merge_processes_join(merge, other);
+	err = err ?: sum_add(merge, other->sum, other->end_realtime_ns, &adding)
+		  ?: pm_merge_values_join(merge, other, adding.regions)
+		  ?: pm_merge_notes_join(merge, other)
+		  ?: pm_merge_processes_join(merge, other);
 	merge->programs_differ |= other->programs_differ;
 	merge->clocks_differ |= other->clocks_differ;
 	free(adding.regions);

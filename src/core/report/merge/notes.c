@@ -380,16 +380,9 @@ static int tell_notes(struct pm_merge *merge)
 
 int pm_merge_notes_end(struct pm_merge *merge)
 {
-	int err = tell_notes(merge);
+	int err = tell_notes(merge) ?: tell_writers(merge) ?: tell_partial(merge)
+		  ?: tell_ranks(merge) ?: tell_events(merge);
 
-	if (!err)
-		err = tell_writers(merge);
-	if (!err)
-		err = tell_partial(merge);
-	if (!err)
-		err = tell_ranks(merge);
-	if (!err)
-		err = tell_events(merge);
 	if (!err && merge->programs_differ)
 		err = pm_join_tell(
 			merge->sum,

@@ -297,7 +297,6 @@ static void take_processes(struct rest *rest, struct pm_merge *merge, uint32_t c
 		to->open = from[i].flags & OPEN;
 		to->threads = from[i].threads;
 		to->duration_ns = from[i].duration_ns;
-		merge->some_unranked |= to->rank < 0;
 		merge->process_count++;
 	}
 	if (!count)

@@ -84,7 +84,6 @@ struct pm_merge {
 	uint32_t *node_room;	 /* of each of these threads */
 	uint64_t node_bytes;	 /* that these have room for */
 	void *names;		 /* of regions, for tsearch(3) */
-	uint32_t region_room;
 	struct pm_merge_ranges paths; /* node number n of the sum is path n - 1 */
 	struct pm_merge_ranges regions;
 	uint32_t event_count;

@@ -39,22 +39,29 @@ static bool is_open(const struct pm_snapshot_thread *thread,
 
 static bool any_open(const struct pm_snapshot_thread *thread)
 {
-	uint32_t n = 2; /* behind the root */
+	/* Behind the root. */
+	for (uint32_t n = 2; n <= thread->node_count; n++)
+		if (is_open(thread, pm_snapshot_node(thread, n)))
+			return true;
+	return false;
+}
 
-	while (n <= thread->node_count && !is_open(thread, pm_snapshot_node(thread, n)))
-		n++;
-	return n <= thread->node_count;
+/* Enters PROCESS, which ran on HOST. */
+static int process_enter(struct pm_merge *merge, struct pm_merge_process process,
+			 const char *host)
+{
+	int err = host_get(merge, host, &process.host);
+
+	if (err || !PM_GROW(merge->processes, merge->process_count))
+		return -ENOMEM;
+	merge->processes[merge->process_count++] = process;
+	merge->some_unranked |= process.rank < 0;
+	return 0;
 }
 
 int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *s)
 {
-	struct pm_merge_process *process;
-	int err;
-
-	if (!PM_GROW(merge->processes, merge->process_count))
-		return -ENOMEM;
-	process = &merge->processes[merge->process_count];
-	*process = (struct pm_merge_process){
+	struct pm_merge_process process = {
 		.rank = s->header.rank,
 		.pid = s->header.pid,
 		.writer = s->writer,
@@ -62,33 +69,19 @@ int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *s)
 		.duration_ns = pm_report_duration(s),
 	};
 	for (uint32_t t = 0; t < s->thread_count; t++) {
-		process->threads += pm_snapshot_threads(&s->threads[t]);
-		process->open |= any_open(&s->threads[t]);
+		process.threads += pm_snapshot_threads(&s->threads[t]);
+		process.open |= any_open(&s->threads[t]);
 	}
-	err = host_get(merge, s->header.host, &process->host);
-	if (!err) {
-		merge->some_unranked |= process->rank < 0;
-		merge->process_count++;
-	}
-	return err;
+	return process_enter(merge, process, s->header.host);
 }
 
 int pm_merge_processes_join(struct pm_merge *merge, const struct pm_merge *other)
 {
 	int err = 0;
 
-	for (uint32_t p = 0; !err && p < other->process_count; p++) {
-		const struct pm_merge_process *from = &other->processes[p];
-		struct pm_merge_process *process;
-
-		if (!PM_GROW(merge->processes, merge->process_count))
-			return -ENOMEM;
-		process = &merge->processes[merge->process_count];
-		*process = *from;
-		err = host_get(merge, other->hosts[from->host], &process->host);
-		merge->process_count += !err;
-	}
-	merge->some_unranked |= other->some_unranked;
+	for (uint32_t p = 0; !err && p < other->process_count; p++)
+		err = process_enter(merge, other->processes[p],
+				    other->hosts[other->processes[p].host]);
 	return err;
 }
 
