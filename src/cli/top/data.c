@@ -77,16 +77,11 @@ static const char *only(const struct pm_report_event *event)
 static uint32_t event_find(const struct pm_report_model *model,
 			   const struct pm_report_event *event, const char *metric)
 {
-	const struct perfmon_profile_counter *counter = event->first;
-
 	for (uint32_t e = 0; e < model->column_count; e++) {
-		const struct perfmon_profile_counter *other = model->events[e].first;
+		const struct pm_report_event *other = &model->events[e];
 
-		if (model->events[e].twin != event->twin ||
-		    strcmp(only(&model->events[e]), metric) != 0)
-			continue;
-		if (!strcmp(other->name, counter->name) &&
-		    !strcmp(other->unit, counter->unit) && other->scale == counter->scale)
+		if (other->twin == event->twin && !strcmp(only(other), metric) &&
+		    pm_report_same_event(other->first, event->first))
 			return e;
 	}
 	return NONE;

@@ -95,45 +95,6 @@ static uint32_t generation_new(struct pm_snapshot *s)
 	return generation_new(s);
 }
 
-static void plans_move(struct pm_snapshot_thread *threads, uint32_t count,
-		       const struct pm_snapshot_plan *from,
-		       const struct pm_snapshot_plan *to)
-{
-	for (uint32_t t = 0; t < count; t++)
-		if (threads[t].plan)
-			threads[t].plan = to + (threads[t].plan - from);
-}
-
-/* Adds a copy of the plan FROM behind those of S. */
-static int plan_add(struct pm_snapshot *s, const struct pm_snapshot_plan *from)
-{
-	const struct pm_snapshot_plan *before = s->plans;
-	size_t bytes = from->counter_count * sizeof(*from->counters);
-	struct pm_snapshot_plan *plans = malloc((s->plan_count + 1) * sizeof(*plans)),
-				*plan;
-	struct perfmon_profile_counter *counters = malloc(bytes + 1);
-	uint32_t generation = generation_new(s);
-
-	if (!plans || !counters) {
-		free(plans);
-		free(counters);
-		return -ENOMEM;
-	}
-	if (s->plan_count)
-		memcpy(plans, s->plans, s->plan_count * sizeof(*plans));
-	plans_move(s->threads, s->thread_count, before, plans);
-	plans_move(s->joined, s->joined_count, before, plans);
-	for (uint32_t i = 0; i < s->steps_count; i++)
-		plans_move(&s->steps[i].thread, 1, before, plans);
-	free(s->plans);
-	s->plans = plans;
-	plan = &plans[s->plan_count++];
-	*plan = *from;
-	plan->generation = generation;
-	plan->counters = memcpy(counters, from->counters, bytes);
-	return 0;
-}
-
 /* Returns true if one of the COUNT THREADS counted COUNTER. */
 static bool any_counted(const struct pm_snapshot_thread *threads, uint32_t count,
 			const struct perfmon_profile_counter *counter)
@@ -143,9 +104,7 @@ static bool any_counted(const struct pm_snapshot_thread *threads, uint32_t count
 
 		for (uint32_t c = 0; plan && c < plan->counter_count; c++)
 			if (threads[t].record.status[c] > 0 &&
-			    !strcmp(plan->counters[c].name, counter->name) &&
-			    !strcmp(plan->counters[c].unit, counter->unit) &&
-			    plan->counters[c].scale == counter->scale)
+			    pm_report_same_event(&plan->counters[c], counter))
 				return true;
 	}
 	return false;
@@ -191,17 +150,17 @@ static void nodes_copy(struct pm_snapshot_thread *to,
 static int thread_add(struct pm_snapshot *s, const struct pm_snapshot_thread *from,
 		      uint32_t base, double ratio, uint32_t runs_before)
 {
+	uint32_t generation = generation_new(s);
+	struct pm_snapshot_plan *plan = pm_merge_plan_add(s, from->plan);
 	struct pm_snapshot_thread *to;
-	int err = plan_add(s, from->plan);
 
-	if (err)
-		return err;
-	if (!PM_GROW(s->joined, s->joined_count))
+	if (!plan || !PM_GROW(s->joined, s->joined_count))
 		return -ENOMEM;
+	plan->generation = generation;
 	to = &s->joined[s->joined_count];
 	*to = *from;
-	to->plan = &s->plans[s->plan_count - 1];
-	to->record.generation = to->plan->generation;
+	to->plan = plan;
+	to->record.generation = generation;
 	to->nodes = calloc(from->node_count + 1, from->node_size);
 	if (!to->nodes)
 		return -ENOMEM;

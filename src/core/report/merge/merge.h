@@ -31,8 +31,8 @@ struct pm_merge_process {
 	uint32_t pid;
 	uint32_t host; /* for pm_merge_host() */
 	enum pm_snapshot_writer writer;
-	bool partial;
-	bool open; /* it was inside visits, which are in no value */
+	uint32_t partial; /* 0: it is whole */
+	uint32_t open;	  /* not 0: it was inside visits, which are in no value */
 	uint64_t threads;
 	double duration_ns; /* at least, of one that did not end its profile */
 };

@@ -40,8 +40,7 @@ static bool same_events(const struct pm_snapshot_thread *to,
 		const struct perfmon_profile_counter *a = &to->plan->counters[c];
 		const struct perfmon_profile_counter *b = &thread->plan->counters[c];
 
-		if (strcmp(a->name, b->name) != 0 || strcmp(a->unit, b->unit) != 0 ||
-		    a->scale != b->scale || a->logical != b->logical ||
+		if (!pm_report_same_event(a, b) || a->logical != b->logical ||
 		    (a->flags ^ b->flags) & (PERFMON_PROFILE_COUNTER_REFUSED |
 					     PERFMON_PROFILE_COUNTER_KERNEL_ONLY) ||
 		    (to->record.status[c] > 0) != (thread->record.status[c] > 0))
@@ -50,31 +49,53 @@ static bool same_events(const struct pm_snapshot_thread *to,
 	return true;
 }
 
-/* A plan for the events of THREAD. Plans stand apart, so that they do not move. */
+static void plans_move(struct pm_snapshot_thread *threads, uint32_t count,
+		       const struct pm_snapshot_plan *from,
+		       const struct pm_snapshot_plan *to)
+{
+	for (uint32_t t = 0; t < count; t++)
+		if (threads[t].plan)
+			threads[t].plan = to + (threads[t].plan - from);
+}
+
+struct pm_snapshot_plan *pm_merge_plan_add(struct pm_snapshot *s,
+					   const struct pm_snapshot_plan *from)
+{
+	size_t bytes = from->counter_count * sizeof(*from->counters);
+	struct pm_snapshot_plan *plans = malloc((s->plan_count + 1) * sizeof(*plans)),
+				*plan;
+	struct perfmon_profile_counter *counters = malloc(bytes + 1);
+
+	if (!plans || !counters) {
+		free(plans);
+		free(counters);
+		return NULL;
+	}
+	if (s->plan_count)
+		memcpy(plans, s->plans, s->plan_count * sizeof(*plans));
+	plans_move(s->threads, s->thread_count, s->plans, plans);
+	plans_move(s->joined, s->joined_count, s->plans, plans);
+	for (uint32_t i = 0; i < s->steps_count; i++)
+		plans_move(&s->steps[i].thread, 1, s->plans, plans);
+	free(s->plans);
+	s->plans = plans;
+	plan = &plans[s->plan_count++];
+	*plan = *from;
+	plan->counters = bytes ? memcpy(counters, from->counters, bytes) : counters;
+	return plan;
+}
+
+/* Adds a plan for the events of THREAD. */
 static int plan_add(struct pm_snapshot *sum, const struct pm_snapshot_thread *thread)
 {
-	uint32_t count = counters_of(thread);
-	struct pm_snapshot_plan *plans =
-		realloc(sum->plans, (sum->plan_count + 1) * sizeof(*plans));
-	struct pm_snapshot_plan *plan;
+	static const struct pm_snapshot_plan none;
+	struct pm_snapshot_plan *plan = pm_merge_plan_add(sum, thread->plan ?: &none);
 
-	if (!plans)
+	if (!plan)
 		return -ENOMEM;
-	sum->plans = plans;
-	for (uint32_t t = 0; t < sum->thread_count; t++)
-		sum->threads[t].plan = &plans[t];
-	plan = &plans[sum->plan_count];
 	/* The first plan is the newest one: so its totals can be packed. */
-	plan->generation = PM_MERGE_SETS - sum->plan_count;
-	plan->counter_count = count;
-	memset(&plan->time, 0, sizeof(plan->time));
-	plan->counters = malloc(count * sizeof(*plan->counters) + 1);
-	if (!plan->counters)
-		return -ENOMEM;
-	if (count)
-		memcpy(plan->counters, thread->plan->counters,
-		       count * sizeof(*plan->counters));
-	sum->plan_count++;
+	plan->generation = PM_MERGE_SETS + 1 - sum->plan_count;
+	plan->time = (struct perfmon_profile_cost){0};
 	return 0;
 }
 
@@ -321,9 +342,7 @@ static bool is_counted(const struct pm_snapshot *sum,
 				&sum->plans[p].counters[c];
 
 			if (!(other->flags & PERFMON_PROFILE_COUNTER_REFUSED) &&
-			    !strcmp(other->name, counter->name) &&
-			    !strcmp(other->unit, counter->unit) &&
-			    other->scale == counter->scale)
+			    pm_report_same_event(other, counter))
 				return true;
 		}
 	}

@@ -15,7 +15,7 @@
 #include "core/text/grow.h"
 
 #define MAGIC	0x4752454d4e4d4650 /* "PFMNMERG" */
-#define VERSION 1
+#define VERSION 2
 
 #define NOTES_LEFT_OUT	1u
 #define CLOCKS_DIFFER	2u
@@ -33,22 +33,8 @@ struct head {
 	uint32_t run_notes_differ; /* a bit of each of the sum's */
 };
 
-#define PARTIAL 1u
-#define OPEN	2u
-
-struct packed_process {
-	int32_t rank;
-	uint32_t pid, host;
-	uint16_t writer, flags;
-	uint64_t threads;
-	double duration_ns;
-};
-
-struct packed_event {
-	char name[sizeof(((struct pm_merge_event *)0)->name)];
-	char unit[sizeof(((struct pm_merge_event *)0)->unit)];
-	double scale;
-};
+/* So much of an event is packed as it is. */
+#define EVENT_SIZE offsetof(struct pm_merge_event, open)
 
 /* --- writing ------------------------------------------------------------------------ */
 
@@ -69,22 +55,9 @@ static void put_processes(struct pm_bytes *bytes, const struct pm_merge *merge)
 {
 	for (uint32_t i = 0; i < merge->host_count; i++)
 		put_text(bytes, merge->hosts[i]);
-	for (uint32_t i = 0; i < merge->process_count; i++) {
-		const struct pm_merge_process *from = &merge->processes[i];
-		struct packed_process *to = pm_bytes_grow(bytes, sizeof(*to));
-
-		if (!to)
-			return;
-		to->rank = from->rank;
-		to->pid = from->pid;
-		to->host = from->host;
-		to->writer = (uint16_t)from->writer;
-		to->flags = (from->partial ? PARTIAL : 0) | (from->open ? OPEN : 0);
-		to->threads = from->threads;
-		to->duration_ns = from->duration_ns;
-	}
-	for (uint32_t i = 0; i < merge->boot_count; i++)
-		pm_bytes_add(bytes, &merge->boots[i], sizeof(merge->boots[i]));
+	pm_bytes_add(bytes, merge->processes,
+		     merge->process_count * sizeof(merge->processes[0]));
+	pm_bytes_add(bytes, merge->boots, merge->boot_count * sizeof(merge->boots[0]));
 }
 
 static void put_notes(struct pm_bytes *bytes, const struct pm_merge *merge)
@@ -100,13 +73,7 @@ static void put_events(struct pm_bytes *bytes, const struct pm_merge *merge)
 {
 	put_list(bytes, &merge->everyone);
 	for (uint32_t i = 0; i < merge->event_count; i++) {
-		struct packed_event *to = pm_bytes_grow(bytes, sizeof(*to));
-
-		if (!to)
-			return;
-		memcpy(to->name, merge->events[i].name, sizeof(to->name));
-		memcpy(to->unit, merge->events[i].unit, sizeof(to->unit));
-		to->scale = merge->events[i].scale;
+		pm_bytes_add(bytes, &merge->events[i], EVENT_SIZE);
 		put_list(bytes, &merge->events[i].open);
 	}
 }
@@ -280,24 +247,14 @@ static void take_hosts(struct rest *rest, struct pm_merge *merge, uint32_t count
 
 static void take_processes(struct rest *rest, struct pm_merge *merge, uint32_t count)
 {
-	const struct packed_process *from = take(rest, count, sizeof(*from));
+	const struct pm_merge_process *from = take(rest, count, sizeof(*from));
 
 	merge->processes = room(rest, count, sizeof(merge->processes[0]), 0);
 	for (uint32_t i = 0; from && merge->processes && i < count; i++) {
-		struct pm_merge_process *to = &merge->processes[i];
-
 		if (from[i].host >= merge->host_count ||
 		    from[i].writer > PM_WRITER_GONE || !isfinite(from[i].duration_ns))
 			refuse(rest, -EINVAL);
-		to->rank = from[i].rank;
-		to->pid = from[i].pid;
-		to->host = from[i].host;
-		to->writer = (enum pm_snapshot_writer)from[i].writer;
-		to->partial = from[i].flags & PARTIAL;
-		to->open = from[i].flags & OPEN;
-		to->threads = from[i].threads;
-		to->duration_ns = from[i].duration_ns;
-		merge->process_count++;
+		merge->processes[merge->process_count++] = from[i];
 	}
 	if (!count)
 		refuse(rest, -EINVAL);
@@ -338,17 +295,15 @@ static void take_notes(struct rest *rest, struct pm_merge *merge, uint32_t count
 static void take_events(struct rest *rest, struct pm_merge *merge, uint32_t count)
 {
 	take_list(rest, &merge->everyone, merge->process_count);
-	merge->events = room(rest, count, sizeof(merge->events[0]),
-			     sizeof(struct packed_event) + 8);
+	merge->events = room(rest, count, sizeof(merge->events[0]), EVENT_SIZE + 8);
 	for (uint32_t i = 0; merge->events && !rest->err && i < count; i++) {
-		const struct packed_event *from = take(rest, 1, sizeof(*from));
+		const void *from = take(rest, 1, EVENT_SIZE);
 		struct pm_merge_event *to = &merge->events[merge->event_count++];
 
 		if (!from)
 			return;
-		memcpy(to->name, from->name, sizeof(to->name) - 1);
-		memcpy(to->unit, from->unit, sizeof(to->unit) - 1);
-		to->scale = from->scale;
+		memcpy(to, from, EVENT_SIZE);
+		to->name[sizeof(to->name) - 1] = to->unit[sizeof(to->unit) - 1] = '\0';
 		if (!isfinite(to->scale))
 			refuse(rest, -EINVAL);
 		take_list(rest, &to->open, merge->process_count);

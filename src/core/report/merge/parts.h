@@ -113,6 +113,9 @@ int pm_merge_number(struct pm_merge *merge, struct pm_merge_ranges *ranges,
  * sum's. Without PACKAGES events of these are taken as not opened. */
 int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		   const uint32_t *region_map, double ratio, bool packages);
+/* Adds a copy of the plan FROM behind those of S, which move. Returns it, or NULL without memory. */
+struct pm_snapshot_plan *pm_merge_plan_add(struct pm_snapshot *s,
+					   const struct pm_snapshot_plan *from);
 /* Gives each thread of the sum all paths that there are so far. */
 int pm_merge_nodes_fill(struct pm_merge *merge);
 /* Completes the sum's events. */

@@ -24,8 +24,8 @@ static void event_name(struct pm_report_event *event)
 	snprintf(event->name, sizeof(event->name), "%s", name);
 }
 
-static bool same_event(const struct perfmon_profile_counter *a,
-		       const struct perfmon_profile_counter *b)
+bool pm_report_same_event(const struct perfmon_profile_counter *a,
+			  const struct perfmon_profile_counter *b)
 {
 	return !strcmp(a->name, b->name) && !strcmp(a->unit, b->unit) &&
 	       a->scale == b->scale;
@@ -53,7 +53,7 @@ static uint32_t event_find(struct pm_report_model *model,
 		if (plan->counters[before].logical == counter->logical)
 			return of[before];
 	for (e = 0; e < model->event_count; e++) {
-		if (!same_event(model->events[e].first, counter))
+		if (!pm_report_same_event(model->events[e].first, counter))
 			continue;
 		if (!has(of, c, e))
 			return e;

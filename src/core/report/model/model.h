@@ -112,6 +112,10 @@ int pm_report_model_make(struct pm_report_model *model,
 			 const struct pm_metrics *metrics);
 void pm_report_model_free(struct pm_report_model *model);
 
+/* Returns true if A and B are the same event, in the same unit. */
+bool pm_report_same_event(const struct perfmon_profile_counter *a,
+			  const struct perfmon_profile_counter *b);
+
 /* Checks MODEL by the CPUs that have counted: those that its profile names, or those of MACHINE
  * (NULL: not known). Without either the CPUs are not considered. */
 void pm_report_check_sanity(struct pm_report_model *model,
