@@ -17,7 +17,7 @@ perfmon_SOURCES = \
 	src/cli/diff/shuffle.c src/cli/diff/stat_file.c src/cli/diff/text.c \
 	src/cli/exact/events.c src/cli/exact/exact.h src/cli/exact/start.c \
 	src/cli/export/callgrind.c src/cli/export/chrome.c src/cli/export/export.c \
-	src/cli/export/export.h src/cli/export/folded.c src/cli/export/gzip.c src/cli/export/left_out.c src/cli/export/pprof.c \
+	src/cli/export/export.h src/cli/export/folded.c src/cli/export/gzip.c src/cli/export/pprof.c \
 	src/cli/export/split.c src/cli/export/table.c src/cli/export/weight.c \
 	src/cli/functions/code.c src/cli/functions/code.h src/cli/functions/functions.c \
 	src/cli/functions/functions.h src/cli/functions/names.c src/cli/functions/names.h \

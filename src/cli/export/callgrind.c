@@ -168,8 +168,6 @@ int export_callgrind(struct pm_out *out, struct export_profile *profile,
 		     struct export_job *job)
 {
 	struct export_weight weight;
-	struct pm_report_tree tree;
-	int err;
 
 	if (profile->first) {
 		job->totals = calloc(profile->model->event_count + 1, sizeof(uint64_t));
@@ -177,14 +175,9 @@ int export_callgrind(struct pm_out *out, struct export_profile *profile,
 			return -ENOMEM;
 		put_head(out, profile);
 	}
-	err = pm_report_tree_make(&tree, profile->model, -1);
-	if (err)
-		return err;
 	while (export_column(profile->model, job->columns, &weight))
 		job->columns++;
-	err = put_tree(out, profile, &tree, job);
-	pm_report_tree_free(&tree);
-	return err;
+	return put_tree(out, profile, profile->tree, job);
 }
 
 int export_callgrind_end(struct pm_out *out, struct export_job *job)

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,10 +71,8 @@ static void put_count(struct pm_out *out, const struct pm_report_tree *tree, uin
 	pm_out_text(out, ",");
 	pm_out_json(out, event->name);
 	pm_out_text(out, ":");
-	if (value.state == PM_COUNTED)
-		pm_out_double(out, value.value * event->first->scale);
-	else
-		pm_out_text(out, "null");
+	pm_out_double(out, value.state == PM_COUNTED ? value.value * event->first->scale
+						     : NAN);
 }
 
 static void put_marks(struct pm_out *out, const char *name, const struct pm_value *value,
@@ -109,10 +108,7 @@ static void put_metrics(struct pm_out *out, const struct pm_report_tree *tree, u
 		pm_out_text(out, m ? "," : "");
 		pm_out_json(out, model->metrics[m].metric->name);
 		pm_out_text(out, ":");
-		if (value.state == PM_COUNTED)
-			pm_out_double(out, value.value);
-		else
-			pm_out_text(out, "null");
+		pm_out_double(out, value.state == PM_COUNTED ? value.value : NAN);
 	}
 	pm_out_text(out, "}");
 }
@@ -276,11 +272,13 @@ out:
 	return err;
 }
 
-int export_chrome(struct pm_out *out, const struct export_profile *profile)
+int export_chrome(struct pm_out *out, struct export_profile *profile,
+		  struct export_job *job)
 {
 	uint32_t sums = 0;
 	int err = 0;
 
+	(void)job;
 	if (profile->first)
 		pm_out_text(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"layout\":"
 				 "\"An aggregate: each event is all visits of a path of "
@@ -292,7 +290,9 @@ int export_chrome(struct pm_out *out, const struct export_profile *profile)
 	return err;
 }
 
-void export_chrome_end(struct pm_out *out)
+int export_chrome_end(struct pm_out *out, struct export_job *job)
 {
+	(void)job;
 	pm_out_text(out, "\n]}\n");
+	return 0;
 }

@@ -34,24 +34,24 @@ static const char help[] =
 #define FORMATS "callgrind, chrome, folded, json-split, pprof"
 enum { CALLGRIND, CHROME, FOLDED, SPLIT, PPROF, NO_FORMAT };
 
-/* A format that has all values of a profile. */
-struct whole {
+static const struct {
 	const char *suffix;
 	int (*write)(struct pm_out *out, struct export_profile *profile,
 		     struct export_job *job);
-	int (*end)(struct pm_out *out, struct export_job *job);
-};
-static const struct whole wholes[NO_FORMAT] = {
-	[CALLGRIND] = {"callgrind", export_callgrind, export_callgrind_end},
-	[SPLIT] = {"json", export_split, export_split_end},
-	[PPROF] = {"pb.gz", export_pprof, export_pprof_end},
+	int (*end)(struct pm_out *out, struct export_job *job); /* NULL: nothing */
+	bool whole; /* it has all values of a profile */
+} formats[] = {
+	[CALLGRIND] = {"callgrind", export_callgrind, export_callgrind_end, true},
+	[CHROME] = {"json", export_chrome, export_chrome_end, false},
+	[FOLDED] = {"folded", export_folded, NULL, false},
+	[SPLIT] = {"json", export_split, export_split_end, true},
+	[PPROF] = {"pb.gz", export_pprof, export_pprof_end, true},
 };
 
 struct request {
 	struct cli_sources sources;
 	unsigned int format;
-	const struct whole *whole; /* NULL: chrome or folded */
-	const char *weight;	   /* NULL: not given */
+	const char *weight; /* NULL: not given */
 	struct pm_metrics *metrics;
 	struct export_weights weights;
 	bool per_thread;
@@ -137,7 +137,7 @@ static int check_one(const struct request *request, struct pm_snapshot **snapsho
 					  "some profiles were counted exactly by "
 					  "translation, others by the machine's "
 					  "counters: export them one by one");
-		if (!err && i && request->whole)
+		if (!err && i && formats[request->format].whole)
 			err = check_columns(request, &model, snapshots[0], &diag);
 		*exact = model.exact;
 		if (!err && !i && model.exact && !request->weight)
@@ -169,44 +169,98 @@ static void tell_marks(const char *name, const struct export_profile *profile,
 			     name);
 }
 
+/* Says what of PROFILE, which is called NAME, the format does not have. */
+static void tell_left_out(const struct request *request, const char *name,
+			  const struct export_profile *profile)
+{
+	const struct pm_report_tree *tree = profile->tree;
+	const struct pm_snapshot *s = profile->snapshot;
+	uint32_t paths = 0;
+
+	if (s->steps_count)
+		cli_complain("export",
+			     "'%s': the steps of %u path%s are left out; 'perfmon report "
+			     "-f json' has them",
+			     name, s->steps_count, s->steps_count == 1 ? "" : "s");
+	if ((request->format == CHROME || request->per_thread) && s->joined_count)
+		cli_complain(
+			"export",
+			"'%s': the counts of other runs are left out, since they are "
+			"not known of each thread; 'perfmon report' has them",
+			name);
+	/* These have inclusive values. */
+	if (request->format == CHROME || request->format == SPLIT)
+		return;
+	for (uint32_t n = pm_path_next(tree, 0); n; n = pm_path_next(tree, n))
+		paths += pm_path_is_overlapping(tree, n);
+	if (paths)
+		cli_complain("export",
+			     "'%s': the times and counts of %u path%s of overlapping "
+			     "visits are left out, since they are in no sum; 'perfmon "
+			     "report' and -f json-split have them",
+			     name, paths, paths == 1 ? "" : "s");
+}
+
+/* Writes each thread of PROFILE by itself. */
+static int write_threads(const struct request *request, struct export_profile *profile,
+			 struct export_job *job, struct pm_out *out)
+{
+	const struct pm_snapshot *s = profile->snapshot;
+	int err = 0;
+
+	for (uint32_t t = 0; !err && t < s->thread_count; t++) {
+		const struct perfmon_profile_thread *thread = &s->threads[t].record;
+		struct pm_report_tree tree;
+		char text[64] = "ended threads";
+
+		err = pm_report_tree_make(&tree, profile->model, t);
+		if (err)
+			break;
+		if (thread->state != PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
+			snprintf(text, sizeof(text), "%u %s", thread->tid, thread->name);
+		profile->tree = &tree;
+		profile->thread = text;
+		err = formats[request->format].write(out, profile, job);
+		profile->first = false;
+		pm_report_tree_free(&tree);
+	}
+	return err;
+}
+
 static int write_one(const struct request *request, const struct pm_snapshot *snapshot,
 		     const struct numbers *numbers, size_t i, struct export_job *job,
 		     struct pm_out *out)
 {
 	struct pm_report_model model;
+	struct pm_report_tree tree;
 	struct export_profile profile = {
 		.snapshot = snapshot,
 		.model = &model,
+		.tree = &tree,
 		.pid = numbers->pids[i],
 		.delay_ns =
 			pm_less(snapshot->header.begin_realtime_ns, numbers->first_ns),
 		.number = (uint32_t)i,
 		.first = !i,
 	};
-	struct export_weight weight;
+	const char *name = request->sources.at[i].name;
 	int err = model_make(request, snapshot, &model);
 
 	if (err)
 		return err;
 	/* Checked before, in check_one(). */
-	export_weight_find(&request->weights, &model, &weight, NULL);
-	err = export_tell_left_out(request->sources.at[i].name, &profile,
-				   request->format == CHROME || request->per_thread,
-				   request->format == CHROME || request->format == SPLIT)
-		      ?: export_notes_add(job, &profile);
-	if (err)
-		goto out;
-	if (request->whole)
-		err = request->whole->write(out, &profile, job);
-	else if (request->format == CHROME)
-		err = export_chrome(out, &profile);
-	else
-		err = export_folded(out, &profile, &weight, request->per_thread);
+	export_weight_find(&request->weights, &model, &profile.weight, NULL);
+	err = pm_report_tree_make(&tree, &model, -1) ?: export_notes_add(job, &profile);
+	if (!err) {
+		tell_left_out(request, name, &profile);
+		err = request->per_thread && snapshot->thread_count
+			      ? write_threads(request, &profile, job, out)
+			      : formats[request->format].write(out, &profile, job);
+	}
 	job->marks |= profile.marks;
 	if (request->format != CHROME && !err)
-		tell_marks(request->sources.at[i].name, &profile,
-			   request->format == FOLDED);
-out:
+		tell_marks(name, &profile, request->format == FOLDED);
+	pm_report_tree_free(&tree);
 	pm_report_model_free(&model);
 	return err;
 }
@@ -250,7 +304,6 @@ static int write_all(const struct request *request, struct pm_snapshot **snapsho
 	size_t count = request->sources.count;
 	struct export_job job = {
 		.profiles = (uint32_t)count,
-		.per_thread = request->per_thread,
 		.ranks = has_ranks(snapshots, count),
 	};
 	struct numbers numbers;
@@ -258,10 +311,8 @@ static int write_all(const struct request *request, struct pm_snapshot **snapsho
 
 	for (size_t i = 0; !err && i < count; i++)
 		err = write_one(request, snapshots[i], &numbers, i, &job, out);
-	if (!err && request->whole)
-		err = request->whole->end(out, &job);
-	else if (!err && request->format == CHROME)
-		export_chrome_end(out);
+	if (!err && formats[request->format].end)
+		err = formats[request->format].end(out, &job);
 	export_table_free(&job.table);
 	export_table_free(&job.notes);
 	free(job.totals);
@@ -272,13 +323,11 @@ static int write_all(const struct request *request, struct pm_snapshot **snapsho
 static int write_output(const struct request *request, struct pm_snapshot **snapshots)
 {
 	struct pm_out out = {.sink = cli_output_print};
-	const char *suffix = request->format == CHROME ? "json" : "folded";
 	struct cli_output output;
 	int err;
 
-	if (request->whole)
-		suffix = request->whole->suffix;
-	if (cli_output_begin(&output, "export", request->output, suffix))
+	if (cli_output_begin(&output, "export", request->output,
+			     formats[request->format].suffix))
 		return CLI_FAILED;
 	out.argument = &output;
 	err = write_all(request, snapshots, &out);
@@ -318,7 +367,7 @@ static const char *option_too_many(const struct request *request)
 		return "--weight is for --format folded";
 	if (request->per_thread && request->format != FOLDED && request->format != PPROF)
 		return "--per-thread is for --format folded and --format pprof";
-	if (request->metrics && request->whole)
+	if (request->metrics && formats[request->format].whole)
 		return "--metrics is for --format chrome and --format folded";
 	return NULL;
 }
@@ -358,8 +407,6 @@ static int options_read(struct request *request, int argc, char **argv)
 		cli_complain("export", "--format is missing: one of " FORMATS);
 		return CLI_USAGE;
 	}
-	if (wholes[request->format].write)
-		request->whole = &wholes[request->format];
 	wrong = option_too_many(request);
 	if (wrong) {
 		cli_complain("export", "%s", wrong);

@@ -2,15 +2,14 @@
 /*
  * The inside of perfmon export:
  *
- *   export.c     options, profiles, output
+ *   export.c     options, profiles, output; what a format does not have
  *   callgrind.c  Callgrind's format
  *   chrome.c     the Chrome trace format
  *   folded.c     folded stacks
  *   gzip.c       a stream as gzip's format
- *   left_out.c   what a format does not have; notes
  *   pprof.c      pprof's format
  *   split.c      Caliper's json-split
- *   table.c      texts and paths, each once
+ *   table.c      texts, paths and notes, each once
  *   weight.c     the values of paths
  */
 #ifndef PM_CLI_EXPORT_EXPORT_H
@@ -42,6 +41,9 @@ struct export_table {
  * memory. TEXT is copied. */
 struct export_entry *export_table_add(struct export_table *table, uint32_t above,
 				      const char *text);
+/* The same of NAME as export_plain() writes it. */
+struct export_entry *export_table_add_plain(struct export_table *table, uint32_t above,
+					    const char *name);
 void export_table_free(struct export_table *table);
 
 /* A sink that writes to OUT in gzip's format, without compression: profiles are small. */
@@ -56,7 +58,6 @@ void export_gzip_end(struct export_gzip *gzip);
 /* A format knows this beyond one profile. */
 struct export_job {
 	uint32_t profiles;
-	bool per_thread;
 	bool ranks; /* each profile is of another rank */
 	struct export_table table, notes;
 	struct pm_out inner; /* to GZIP */
@@ -72,33 +73,6 @@ struct export_job {
 	((1u << PM_MARKS) - 1 - (PM_MARK_RETRIED | PM_MARK_FALLBACK | PM_MARK_MIGRATED))
 /* Adds the names of MARKS to WORDS, separated by ", ". */
 void export_mark_words(uint32_t marks, struct pm_diag *words);
-
-/* A profile to be exported. */
-struct export_profile {
-	const struct pm_snapshot *snapshot;
-	const struct pm_report_model *model;
-	uint32_t number;   /* from 0, among those that are exported */
-	uint64_t delay_ns; /* after the begin of the first of all profiles */
-	uint32_t pid;	   /* which no other profile has here */
-	bool first;
-	/* About the folded stacks that were written. */
-	uint32_t marks;	    /* marks that reports show */
-	bool any, any_less; /* any lines; any values between 0 and 1 */
-};
-
-/* Adds the notes of PROFILE to JOB's, each once. Returns 0 or -ENOMEM. */
-int export_notes_add(struct export_job *job, const struct export_profile *profile);
-/* Says what of PROFILE, which is called NAME, a format does not have: one with values BY_THREAD, or
- * without INCLUSIVE ones. Returns 0 or -ENOMEM. */
-int export_tell_left_out(const char *name, const struct export_profile *profile,
-			 bool by_thread, bool inclusive);
-
-/* Writes a profile. Returns 0 or -ENOMEM; errors of the sink are in OUT. */
-int export_chrome(struct pm_out *out, const struct export_profile *profile);
-void export_chrome_end(struct pm_out *out);
-
-/* Writes the number and the name of a thread to TEXT. */
-void export_thread(const struct perfmon_profile_thread *thread, char *text, size_t size);
 
 /* The possible meanings of a name as the value of folded stacks. */
 struct export_weights {
@@ -118,6 +92,25 @@ struct export_weight {
 	enum { EXPORT_TIME, EXPORT_EVENT, EXPORT_METRIC } kind;
 	uint32_t index; /* of the event or metric */
 };
+
+/* A profile to be exported. */
+struct export_profile {
+	const struct pm_snapshot *snapshot;
+	const struct pm_report_model *model;
+	const struct pm_report_tree *tree; /* of all threads, or of THREAD */
+	const char *thread;		   /* its number and name; NULL: all */
+	struct export_weight weight;	   /* of folded stacks */
+	uint32_t number;		   /* from 0, among those that are exported */
+	uint64_t delay_ns; /* after the begin of the first of all profiles */
+	uint32_t pid;	   /* which no other profile has here */
+	bool first;	   /* nothing was written before */
+	/* About the folded stacks that were written. */
+	uint32_t marks;	    /* marks that reports show */
+	bool any, any_less; /* any lines; any values between 0 and 1 */
+};
+
+/* Adds the notes of PROFILE to JOB's, each once. Returns 0 or -ENOMEM. */
+int export_notes_add(struct export_job *job, const struct export_profile *profile);
 
 /* Finds the meaning of WEIGHTS in MODEL, which was made with their metrics. Returns 0, or
  * -ENOENT with a message if the profile has no such value or did not count it. */
@@ -142,12 +135,16 @@ uint64_t export_whole(struct export_profile *profile, const struct pm_report_tre
 const char *export_column(const struct pm_report_model *model, uint32_t c,
 			  struct export_weight *weight);
 
-/* Writes exclusive values; with PER_THREAD, of each thread. */
+/*
+ * Write a profile, or one of its threads, and the end of the last one. Return 0 or -ENOMEM; errors
+ * of the sink are in OUT. Callgrind's format, pprof's and json-split have all columns of a profile,
+ * which are those of all profiles.
+ */
+int export_chrome(struct pm_out *out, struct export_profile *profile,
+		  struct export_job *job);
+int export_chrome_end(struct pm_out *out, struct export_job *job);
 int export_folded(struct pm_out *out, struct export_profile *profile,
-		  const struct export_weight *weight, bool per_thread);
-
-/* Write a profile with all its columns, which all profiles have, and the end of the last one.
- * Return 0 or -ENOMEM; errors of the sink are in OUT. */
+		  struct export_job *job);
 int export_callgrind(struct pm_out *out, struct export_profile *profile,
 		     struct export_job *job);
 int export_callgrind_end(struct pm_out *out, struct export_job *job);
@@ -161,8 +158,6 @@ int export_split_end(struct pm_out *out, struct export_job *job);
 /* Writes a name as plain text: control characters and bytes that are not UTF-8 as \xNN. An
  * empty one is "(no name)". */
 void export_plain(struct pm_out *out, const char *name);
-/* Returns the same in memory of the caller, or NULL without memory. */
-char *export_plain_text(const char *name);
 
 /* perfmon export. Takes its own name as argv[0] and returns the exit status. */
 int cli_export(int argc, char **argv);

@@ -9,11 +9,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/export/export.h"
 #include "core/report/model/times.h"
+#include "core/text/bytes.h"
 
 /* The fields of profile.proto, and the wire types of protocol buffers. */
 enum {
@@ -42,97 +42,72 @@ enum {
 	BYTES = 2
 };
 
-/* A message inside of another one, which states its length first. */
-struct message {
-	unsigned char *at;
-	size_t used, room;
-	bool failed; /* without memory */
-};
-
-static void put_byte(struct message *m, unsigned char byte)
+static void put_varint(struct pm_bytes *m, uint64_t value)
 {
-	if (m->used == m->room && !m->failed) {
-		size_t room = m->room ? 2 * m->room : 256;
-		unsigned char *larger = realloc(m->at, room);
+	unsigned char byte;
 
-		m->failed = !larger;
-		if (larger) {
-			m->at = larger;
-			m->room = room;
-		}
-	}
-	if (!m->failed)
-		m->at[m->used++] = byte;
+	do {
+		byte = (unsigned char)(value > 0x7f ? value | 0x80 : value);
+		pm_bytes_add(m, &byte, 1);
+	} while (value >>= 7);
 }
 
-static void put_varint(struct message *m, uint64_t value)
-{
-	for (; value > 0x7f; value >>= 7)
-		put_byte(m, (unsigned char)(value | 0x80));
-	put_byte(m, (unsigned char)value);
-}
-
-static void put_field(struct message *m, uint32_t field, uint64_t value)
+static void put_field(struct pm_bytes *m, uint32_t field, uint64_t value)
 {
 	put_varint(m, field << 3 | VARINT);
 	put_varint(m, value);
 }
 
-static void put_bytes(struct message *m, uint32_t field, const void *bytes, size_t size)
+static void put_bytes(struct pm_bytes *m, uint32_t field, const void *bytes, size_t size)
 {
 	put_varint(m, field << 3 | BYTES);
 	put_varint(m, size);
-	for (size_t i = 0; i < size; i++)
-		put_byte(m, ((const unsigned char *)bytes)[i]);
+	pm_bytes_add(m, bytes, size);
 }
 
-/* Adds INNER, which is empty then. */
-static void put_inner(struct message *m, uint32_t field, struct message *inner)
+/* Adds INNER, a message inside of M, which is empty then. */
+static void put_inner(struct pm_bytes *m, uint32_t field, struct pm_bytes *inner)
 {
-	put_bytes(m, field, inner->at, inner->used);
+	put_bytes(m, field, inner->data, inner->used);
 	m->failed |= inner->failed;
-	free(inner->at);
-	*inner = (struct message){.at = NULL};
+	pm_bytes_free(inner);
 }
 
 /* Writes M, which is empty then. Returns 0 or -ENOMEM. */
-static int flush(struct export_job *job, struct message *m)
+static int flush(struct export_job *job, struct pm_bytes *m)
 {
 	int err = m->failed ? -ENOMEM : 0;
 
 	if (!err)
-		pm_out_bytes(&job->inner, (const char *)m->at, m->used);
-	free(m->at);
-	*m = (struct message){.at = NULL};
+		pm_out_bytes(&job->inner, (const char *)m->data, m->used);
+	pm_bytes_free(m);
 	return err;
 }
 
 /* Returns the number of TEXT as plain text. */
-static uint64_t string(struct export_job *job, struct message *m, const char *text)
+static uint64_t string(struct export_job *job, struct pm_bytes *m, const char *text)
 {
-	char *plain = *text ? export_plain_text(text) : strdup("");
-	struct export_entry *entry =
-		plain ? export_table_add(&job->table, 0, plain) : NULL;
+	struct export_entry *entry = *text ? export_table_add_plain(&job->table, 0, text)
+					   : export_table_add(&job->table, 0, text);
 
-	free(plain);
 	m->failed |= !entry;
 	return entry ? entry->number : 0;
 }
 
-static void put_label(struct export_job *job, struct message *sample, const char *key,
+static void put_label(struct export_job *job, struct pm_bytes *sample, const char *key,
 		      const char *text)
 {
-	struct message label = {.at = NULL};
+	struct pm_bytes label = {.used = 0};
 
 	put_field(&label, LABEL_KEY, string(job, &label, key));
 	put_field(&label, LABEL_TEXT, string(job, &label, text));
 	put_inner(sample, SAMPLE_LABEL, &label);
 }
 
-static void put_type(struct export_job *job, struct message *m, const char *name,
+static void put_type(struct export_job *job, struct pm_bytes *m, const char *name,
 		     const char *unit)
 {
-	struct message type = {.at = NULL};
+	struct pm_bytes type = {.used = 0};
 
 	put_field(&type, TYPE_TYPE, string(job, &type, name));
 	put_field(&type, TYPE_UNIT, string(job, &type, unit));
@@ -140,7 +115,7 @@ static void put_type(struct export_job *job, struct message *m, const char *name
 }
 
 /* Writes the unit of event E, whose values are whole numbers: its scale is part of the unit. */
-static void put_event_type(struct export_job *job, struct message *m,
+static void put_event_type(struct export_job *job, struct pm_bytes *m,
 			   const struct pm_report_event *event)
 {
 	const struct perfmon_profile_counter *counter = event->first;
@@ -157,7 +132,7 @@ static void put_event_type(struct export_job *job, struct message *m,
 }
 
 static void put_types(struct export_job *job, const struct export_profile *profile,
-		      struct message *m)
+		      struct pm_bytes *m)
 {
 	const struct pm_report_model *model = profile->model;
 	struct export_weight weight;
@@ -178,7 +153,7 @@ static void put_types(struct export_job *job, const struct export_profile *profi
 static int put_head(struct export_job *job, const struct export_profile *profile)
 {
 	const struct pm_snapshot *s = profile->snapshot;
-	struct message m = {.at = NULL};
+	struct pm_bytes m = {.used = 0};
 
 	string(job, &m, ""); /* number 0 is the empty text */
 	put_types(job, profile, &m);
@@ -194,14 +169,11 @@ static int put_head(struct export_job *job, const struct export_profile *profile
 }
 
 /* Writes the function of NAME, and its location, if they are new. Returns their number. */
-static uint64_t location(struct export_job *job, struct message *m, const char *name)
+static uint64_t location(struct export_job *job, struct pm_bytes *m, const char *name)
 {
-	struct message inner = {.at = NULL}, line = {.at = NULL};
-	char *plain = export_plain_text(name);
-	struct export_entry *entry =
-		plain ? export_table_add(&job->table, 0, plain) : NULL;
+	struct pm_bytes inner = {.used = 0}, line = {.used = 0};
+	struct export_entry *entry = export_table_add_plain(&job->table, 0, name);
 
-	free(plain);
 	m->failed |= !entry;
 	if (!entry || entry->used)
 		return entry ? entry->number : 0;
@@ -217,7 +189,7 @@ static uint64_t location(struct export_job *job, struct message *m, const char *
 }
 
 /* Adds a label for each state and mark of the value of EVENT that a reader has to know. */
-static void put_marks(struct export_job *job, struct message *sample, const char *name,
+static void put_marks(struct export_job *job, struct pm_bytes *sample, const char *name,
 		      const struct pm_value *value)
 {
 	char text[256];
@@ -236,9 +208,9 @@ static void put_marks(struct export_job *job, struct message *sample, const char
 
 static void put_values(struct export_job *job, struct export_profile *profile,
 		       const struct pm_report_tree *tree, uint32_t n,
-		       struct message *sample)
+		       struct pm_bytes *sample)
 {
-	struct message values = {.at = NULL};
+	struct pm_bytes values = {.used = 0};
 	struct export_weight weight;
 	const char *name;
 
@@ -257,7 +229,7 @@ static void put_values(struct export_job *job, struct export_profile *profile,
 }
 
 static void put_process(struct export_job *job, const struct export_profile *profile,
-			struct message *sample)
+			struct pm_bytes *sample)
 {
 	const struct perfmon_profile_header *header = &profile->snapshot->header;
 	char text[400];
@@ -270,48 +242,10 @@ static void put_process(struct export_job *job, const struct export_profile *pro
 	put_label(job, sample, "process", text);
 }
 
-/* THREAD: NULL, or its name. */
-static int put_tree(struct export_job *job, struct export_profile *profile,
-		    const struct pm_report_tree *tree, const char *thread)
-{
-	int err = 0;
-
-	for (uint32_t n = pm_path_next(tree, 0); n && !err; n = pm_path_next(tree, n)) {
-		struct message m = {.at = NULL}, sample = {.at = NULL},
-			       stack = {.at = NULL};
-
-		for (uint32_t up = n; up; up = pm_path_parent(tree, up))
-			put_varint(&stack, location(job, &m, pm_path_name(tree, up)));
-		put_inner(&sample, SAMPLE_LOCATION, &stack);
-		put_values(job, profile, tree, n, &sample);
-		if (thread)
-			put_label(job, &sample, "thread", thread);
-		if (job->profiles > 1)
-			put_process(job, profile, &sample);
-		put_inner(&m, PROFILE_SAMPLE, &sample);
-		err = flush(job, &m);
-	}
-	return err;
-}
-
-static int put_thread(struct export_job *job, struct export_profile *profile, int64_t t)
-{
-	struct pm_report_tree tree;
-	char text[64];
-	int err = pm_report_tree_make(&tree, profile->model, t);
-
-	if (err)
-		return err;
-	if (t >= 0)
-		export_thread(&profile->snapshot->threads[t].record, text, sizeof(text));
-	err = put_tree(job, profile, &tree, t < 0 ? NULL : text);
-	pm_report_tree_free(&tree);
-	return err;
-}
-
 int export_pprof(struct pm_out *out, struct export_profile *profile,
 		 struct export_job *job)
 {
+	const struct pm_report_tree *tree = profile->tree;
 	int err = 0;
 
 	if (profile->first) {
@@ -320,16 +254,27 @@ int export_pprof(struct pm_out *out, struct export_profile *profile,
 					     .argument = &job->gzip};
 		err = put_head(job, profile);
 	}
-	if (!job->per_thread)
-		return err ?: put_thread(job, profile, -1);
-	for (uint32_t t = 0; !err && t < profile->snapshot->thread_count; t++)
-		err = put_thread(job, profile, t);
+	for (uint32_t n = pm_path_next(tree, 0); n && !err; n = pm_path_next(tree, n)) {
+		struct pm_bytes m = {.used = 0}, sample = {.used = 0},
+				stack = {.used = 0};
+
+		for (uint32_t up = n; up; up = pm_path_parent(tree, up))
+			put_varint(&stack, location(job, &m, pm_path_name(tree, up)));
+		put_inner(&sample, SAMPLE_LOCATION, &stack);
+		put_values(job, profile, tree, n, &sample);
+		if (profile->thread)
+			put_label(job, &sample, "thread", profile->thread);
+		if (job->profiles > 1)
+			put_process(job, profile, &sample);
+		put_inner(&m, PROFILE_SAMPLE, &sample);
+		err = flush(job, &m);
+	}
 	return err;
 }
 
 int export_pprof_end(struct pm_out *out, struct export_job *job)
 {
-	struct message m = {.at = NULL};
+	struct pm_bytes m = {.used = 0};
 	int err = 0;
 
 	(void)out;

@@ -130,13 +130,10 @@ static int put_tree(struct pm_json *j, struct export_profile *profile,
 
 	for (uint32_t n = err ? 0 : pm_path_next(tree, 0); n; n = pm_path_next(tree, n)) {
 		uint32_t parent = pm_path_parent(tree, n);
-		char *name = export_plain_text(pm_path_name(tree, n));
-		struct export_entry *entry =
-			name ? export_table_add(&job->table,
-						parent ? paths[parent] : UINT32_MAX, name)
-			     : NULL;
+		struct export_entry *entry = export_table_add_plain(
+			&job->table, parent ? paths[parent] : UINT32_MAX,
+			pm_path_name(tree, n));
 
-		free(name);
 		err = entry ? 0 : -ENOMEM;
 		if (err)
 			break;
@@ -151,19 +148,14 @@ int export_split(struct pm_out *out, struct export_profile *profile,
 		 struct export_job *job)
 {
 	struct pm_json j = {.out = out, .first = true};
-	struct pm_report_tree tree;
 	int err;
 
 	if (profile->first)
 		put_head(&j, profile, job);
 	else
 		j.first = !job->any;
-	err = pm_report_tree_make(&tree, profile->model, -1);
-	if (err)
-		return err;
-	err = put_tree(&j, profile, &tree, job);
+	err = put_tree(&j, profile, profile->tree, job);
 	job->any |= !j.first;
-	pm_report_tree_free(&tree);
 	return err;
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Texts below numbers, each once: a format that numbers its names or its paths writes each of
  * them at its first use. */
+#include <errno.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/common.h"
 #include "cli/export/export.h"
+#include "core/profile/profile.h"
+#include "core/report/output/escape.h"
+#include "core/text/bytes.h"
 #include "core/text/grow.h"
 
 static int compare(const void *a, const void *b)
@@ -54,6 +57,29 @@ struct export_entry *export_table_add(struct export_table *table, uint32_t above
 	return entry;
 }
 
+static int text_print(void *argument, const char *text, size_t size)
+{
+	struct pm_bytes *bytes = argument;
+
+	pm_bytes_add(bytes, text, size);
+	return bytes->failed ? -ENOMEM : 0;
+}
+
+struct export_entry *export_table_add_plain(struct export_table *table, uint32_t above,
+					    const char *name)
+{
+	struct pm_bytes text = {.used = 0};
+	struct pm_out out = {.sink = text_print, .argument = &text};
+	struct export_entry *entry = NULL;
+
+	export_plain(&out, name);
+	pm_out_bytes(&out, "", 1);
+	if (!pm_out_end(&out))
+		entry = export_table_add(table, above, (const char *)text.data);
+	pm_bytes_free(&text);
+	return entry;
+}
+
 void export_table_free(struct export_table *table)
 {
 	for (uint32_t i = 0; i < table->count; i++) {
@@ -62,6 +88,23 @@ void export_table_free(struct export_table *table)
 		free(table->entries[i]);
 	}
 	free(table->entries);
+}
+
+static int add_all(struct export_table *notes, char *const *texts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!export_table_add(notes, 0, texts[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+int export_notes_add(struct export_job *job, const struct export_profile *profile)
+{
+	const struct pm_snapshot *s = profile->snapshot;
+
+	return add_all(&job->notes, s->notes, s->note_count)
+		       ?: add_all(&job->notes, profile->model->notes,
+				  profile->model->note_count);
 }
 
 void export_mark_words(uint32_t marks, struct pm_diag *words)
@@ -76,38 +119,5 @@ void export_plain(struct pm_out *out, const char *name)
 {
 	if (!*name)
 		pm_out_text(out, "(no name)");
-	while (*name)
-		name += cli_plain_part(out, name, strlen(name));
-}
-
-struct text {
-	char *at;
-	size_t used;
-};
-
-static int text_print(void *argument, const char *text, size_t size)
-{
-	struct text *to = argument;
-	char *larger = realloc(to->at, to->used + size + 1);
-
-	if (!larger)
-		return -1;
-	to->at = larger;
-	memcpy(to->at + to->used, text, size);
-	to->used += size;
-	to->at[to->used] = '\0';
-	return 0;
-}
-
-char *export_plain_text(const char *name)
-{
-	struct text text = {.at = NULL};
-	struct pm_out out = {.sink = text_print, .argument = &text};
-
-	export_plain(&out, name);
-	if (pm_out_end(&out)) {
-		free(text.at);
-		return NULL;
-	}
-	return text.at;
+	pm_out_plain(out, name, 0);
 }
