@@ -8,37 +8,36 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/export/export.h"
 #include "core/report/model/groups.h"
-#include "core/report/output/escape.h"
+#include "core/report/output/json.h"
 
-static void put_ns(struct pm_out *out, const char *name, uint64_t ns)
+static void put_ns(struct pm_json *j, const char *name, uint64_t ns)
 {
-	pm_out_format(out, ",\"%s\":%" PRIu64 ".%03" PRIu64, name, ns / 1000, ns % 1000);
+	pm_json_key(j, name);
+	pm_out_format(j->out, "%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
 }
 
 /* Writes the name of a process or thread, which viewers show. */
-static void put_name(struct pm_out *out, const struct export_profile *profile,
+static void put_name(struct pm_json *j, const struct export_profile *profile,
 		     const char *kind, int64_t tid, const char *text)
 {
-	/* The name of the first process is the first event. */
-	if (!profile->first || strcmp(kind, "process_name") != 0)
-		pm_out_text(out, ",");
-	pm_out_format(out, "\n{\"ph\":\"M\",\"pid\":%u", profile->pid);
+	pm_json_begin_line(j);
+	pm_json_string(j, "ph", "M");
+	pm_json_number(j, "pid", profile->pid);
 	if (tid >= 0)
-		pm_out_format(out, ",\"tid\":%" PRId64, tid);
-	pm_out_format(out, ",\"name\":\"%s\",\"args\":{\"%s\":", kind,
-		      strcmp(kind, "process_labels") ? "name" : "labels");
-	pm_out_json(out, text);
-	pm_out_text(out, "}}");
+		pm_json_signed(j, "tid", tid);
+	pm_json_string(j, "name", kind);
+	pm_json_begin(j, "args", "{");
+	pm_json_string(j, strcmp(kind, "process_labels") ? "name" : "labels", text);
+	pm_json_close(j, "}}");
 }
 
-static void put_process(struct pm_out *out, const struct export_profile *profile)
+static void put_process(struct pm_json *j, const struct export_profile *profile)
 {
 	const struct perfmon_profile_header *header = &profile->snapshot->header;
 	char text[400];
@@ -48,7 +47,7 @@ static void put_process(struct pm_out *out, const struct export_profile *profile
 	if (header->rank >= 0 && (size_t)used < sizeof(text))
 		snprintf(text + used, sizeof(text) - (size_t)used, ", rank %d",
 			 header->rank);
-	put_name(out, profile, "process_name", -1, text);
+	put_name(j, profile, "process_name", -1, text);
 	if (profile->model->exact)
 		used = snprintf(text, sizeof(text),
 				PM_REPORT_EXACT "; a nanosecond here is one of %.100s; ",
@@ -59,62 +58,44 @@ static void put_process(struct pm_out *out, const struct export_profile *profile
 		 "sums of visits, not moments%s%s",
 		 profile->snapshot->partial ? "; partial: " : "",
 		 profile->snapshot->problem);
-	put_name(out, profile, "process_labels", -1, text);
+	put_name(j, profile, "process_labels", -1, text);
 }
 
-static void put_count(struct pm_out *out, const struct pm_report_tree *tree, uint32_t n,
-		      uint32_t e)
-{
-	const struct pm_report_event *event = &tree->model->events[e];
-	struct pm_value value = pm_report_count(tree, n, e, false);
-
-	pm_out_text(out, ",");
-	pm_out_json(out, event->name);
-	pm_out_text(out, ":");
-	pm_out_double(out, value.state == PM_COUNTED ? value.value * event->first->scale
-						     : NAN);
-}
-
-static void put_marks(struct pm_out *out, const char *name, const struct pm_value *value,
+static void put_marks(struct pm_json *j, const char *name, const struct pm_value *value,
 		      bool *any)
 {
-	const char *between = "\"";
+	struct pm_diag words = {0};
 
 	if (!value->marks || value->state != PM_COUNTED)
 		return;
-	pm_out_text(out, *any ? "," : ",\"marks\":{");
+	if (!*any)
+		pm_json_begin(j, "marks", "{");
 	*any = true;
-	pm_out_json(out, name);
-	pm_out_text(out, ":");
-	for (uint32_t i = 0; i < PM_MARKS; i++) {
-		if (!(value->marks & 1u << i))
-			continue;
-		pm_out_format(out, "%s%s", between, pm_report_mark_name(1u << i));
-		between = " ";
-	}
-	pm_out_text(out, "\"");
+	for (uint32_t i = 0; i < PM_MARKS; i++)
+		if (value->marks & 1u << i)
+			pm_diag_add(&words, "%s%s", *words.text ? " " : "",
+				    pm_report_mark_name(1u << i));
+	pm_json_string(j, name, words.text);
 }
 
-static void put_metrics(struct pm_out *out, const struct pm_report_tree *tree, uint32_t n)
+static void put_metrics(struct pm_json *j, const struct pm_report_tree *tree, uint32_t n)
 {
 	const struct pm_report_model *model = tree->model;
 
 	if (!model->metric_count)
 		return;
-	pm_out_text(out, ",\"metrics\":{");
+	pm_json_begin(j, "metrics", "{");
 	for (uint32_t m = 0; m < model->metric_count; m++) {
 		struct pm_value value = pm_report_metric(tree, n, m, false);
 
-		pm_out_text(out, m ? "," : "");
-		pm_out_json(out, model->metrics[m].metric->name);
-		pm_out_text(out, ":");
-		pm_out_double(out, value.state == PM_COUNTED ? value.value : NAN);
+		pm_json_real(j, model->metrics[m].metric->name, value.value,
+			     value.state == PM_COUNTED);
 	}
-	pm_out_text(out, "}");
+	pm_json_close(j, "}");
 }
 
 /* Writes all marks of these numbers, with the names of JSON reports. */
-static void put_all_marks(struct pm_out *out, const struct pm_report_tree *tree,
+static void put_all_marks(struct pm_json *j, const struct pm_report_tree *tree,
 			  uint32_t n)
 {
 	const struct pm_report_model *model = tree->model;
@@ -122,69 +103,77 @@ static void put_all_marks(struct pm_out *out, const struct pm_report_tree *tree,
 	bool any = false;
 
 	if (!model->exact)
-		put_marks(out, "time", &value, &any);
+		put_marks(j, "time", &value, &any);
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		value = pm_report_count(tree, n, e, false);
-		put_marks(out, model->events[e].name, &value, &any);
+		put_marks(j, model->events[e].name, &value, &any);
 	}
 	for (uint32_t m = 0; m < model->metric_count; m++) {
 		value = pm_report_metric(tree, n, m, false);
-		put_marks(out, model->metrics[m].metric->name, &value, &any);
+		put_marks(j, model->metrics[m].metric->name, &value, &any);
 	}
 	if (any)
-		pm_out_text(out, "}");
+		pm_json_close(j, "}");
 }
 
 /* What events of all kinds begin with. */
-static void put_kind(struct pm_out *out, const struct export_profile *profile,
+static void put_kind(struct pm_json *j, const struct export_profile *profile,
 		     const char *kind, int64_t tid, const char *name, uint64_t time)
 {
-	pm_out_format(out, ",\n{\"ph\":\"%s\",\"cat\":\"region\",\"name\":", kind);
-	pm_out_json(out, name);
-	pm_out_format(out, ",\"pid\":%u,\"tid\":%" PRId64, profile->pid, tid);
-	put_ns(out, "ts", time);
+	pm_json_begin_line(j);
+	pm_json_string(j, "ph", kind);
+	pm_json_string(j, "cat", "region");
+	pm_json_string(j, "name", name);
+	pm_json_number(j, "pid", profile->pid);
+	pm_json_signed(j, "tid", tid);
+	put_ns(j, "ts", time);
 }
 
 /* The number by which a begin and an end belong together. */
-static void put_id(struct pm_out *out, const struct export_profile *profile, int64_t tid,
+static void put_id(struct pm_json *j, const struct export_profile *profile, int64_t tid,
 		   uint32_t n)
 {
-	pm_out_format(out, ",\"id\":\"%u.%" PRId64 ".%" PRIu32 "\"", profile->pid, tid,
-		      n);
+	pm_json_key(j, "id");
+	pm_out_format(j->out, "\"%u.%" PRId64 ".%" PRIu32 "\"", profile->pid, tid, n);
 }
 
-static void put_event(struct pm_out *out, const struct export_profile *profile,
+static void put_event(struct pm_json *j, const struct export_profile *profile,
 		      int64_t tid, const struct pm_report_tree *tree, uint32_t n,
 		      uint64_t begin, uint64_t length)
 {
 	const struct pm_path_visits *visits = pm_path_visits(tree, n);
 	bool overlapping = pm_path_is_overlapping(tree, n);
+	struct pm_value value;
 
-	put_kind(out, profile, overlapping ? "b" : "X", tid, pm_path_name(tree, n),
-		 begin);
+	put_kind(j, profile, overlapping ? "b" : "X", tid, pm_path_name(tree, n), begin);
 	if (overlapping)
-		put_id(out, profile, tid, n);
+		put_id(j, profile, tid, n);
 	else
-		put_ns(out, "dur", length);
-	pm_out_format(out, ",\"args\":{\"visits\":%" PRIu64, visits->ended);
-	if (!tree->model->exact) {
-		pm_out_text(out, ",\"exclusive_ns\":");
-		pm_out_double(out, pm_snapshot_ns(profile->snapshot,
-						  pm_report_time(tree, n, true).value));
-	}
+		put_ns(j, "dur", length);
+	pm_json_begin(j, "args", "{");
+	pm_json_number(j, "visits", visits->ended);
+	if (!tree->model->exact)
+		pm_json_real(j, "exclusive_ns",
+			     pm_snapshot_ns(profile->snapshot,
+					    pm_report_time(tree, n, true).value),
+			     true);
 	if (pm_path_is_open(tree, n))
-		pm_out_format(out, ",\"visits not ended\":%" PRIu64,
-			      pm_less(visits->entered, visits->ended));
-	for (uint32_t e = 0; e < tree->model->event_count; e++)
-		put_count(out, tree, n, e);
-	put_metrics(out, tree, n);
-	put_all_marks(out, tree, n);
-	pm_out_text(out, "}}");
+		pm_json_number(j, "visits not ended",
+			       pm_less(visits->entered, visits->ended));
+	for (uint32_t e = 0; e < tree->model->event_count; e++) {
+		value = pm_report_count(tree, n, e, false);
+		pm_json_real(j, tree->model->events[e].name,
+			     value.value * tree->model->events[e].first->scale,
+			     value.state == PM_COUNTED);
+	}
+	put_metrics(j, tree, n);
+	put_all_marks(j, tree, n);
+	pm_json_close(j, "}}");
 	if (!overlapping)
 		return;
-	put_kind(out, profile, "e", tid, pm_path_name(tree, n), pm_plus(begin, length));
-	put_id(out, profile, tid, n);
-	pm_out_text(out, "}");
+	put_kind(j, profile, "e", tid, pm_path_name(tree, n), pm_plus(begin, length));
+	put_id(j, profile, tid, n);
+	pm_json_close(j, "}");
 }
 
 /*
@@ -219,8 +208,8 @@ static uint64_t *lengths(const struct export_profile *profile,
 
 /* SUMS is the number of earlier sums of ended threads. Each has a track: there is one sum
  * for each set of CPUs on which threads could run. */
-static int put_thread(struct pm_out *out, const struct export_profile *profile,
-		      uint32_t t, uint32_t *sums)
+static int put_thread(struct pm_json *j, const struct export_profile *profile, uint32_t t,
+		      uint32_t *sums)
 {
 	const struct perfmon_profile_thread *record =
 		&profile->snapshot->threads[t].record;
@@ -247,7 +236,7 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 			 cpus[0] ? ")" : "");
 	else
 		snprintf(text, sizeof(text), "%s", record->name);
-	put_name(out, profile, "thread_name", tid, text);
+	put_name(j, profile, "thread_name", tid, text);
 	begin[0] = tree.model->exact ? 0 : profile->delay_ns;
 	if (!summed && !tree.model->exact)
 		begin[0] = pm_plus(
@@ -263,7 +252,7 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 		begin[n] = *next;
 		if (!pm_path_is_overlapping(&tree, n))
 			*next = pm_plus(*next, length[n]);
-		put_event(out, profile, tid, &tree, n, begin[n], length[n]);
+		put_event(j, profile, tid, &tree, n, begin[n], length[n]);
 	}
 out:
 	free(length);
@@ -275,6 +264,7 @@ out:
 int export_chrome(struct pm_out *out, struct export_profile *profile,
 		  struct export_job *job)
 {
+	struct pm_json j = {.out = out, .first = profile->first};
 	uint32_t sums = 0;
 	int err = 0;
 
@@ -284,9 +274,9 @@ int export_chrome(struct pm_out *out, struct export_profile *profile,
 				 "\"An aggregate: each event is all visits of a path of "
 				 "regions in a thread, as long as they took together. "
 				 "When they were is not known.\"},\n\"traceEvents\":[");
-	put_process(out, profile);
+	put_process(&j, profile);
 	for (uint32_t t = 0; !err && t < profile->snapshot->thread_count; t++)
-		err = put_thread(out, profile, t, &sums);
+		err = put_thread(&j, profile, t, &sums);
 	return err;
 }
 
