@@ -7,14 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/by_data.h"
 #include "core/report/cells.h"
 #include "core/report/output/escape.h"
 #include "core/report/output/json.h"
 #include "core/report/table.h"
-
-/* So many files without the note are named; the rest is counted. */
-#define NAMED_MOST 5
 
 /* A table that is being written: of the regions in ORDER, by their numbers. */
 struct table {
@@ -229,21 +225,17 @@ static int json_write(struct table *table, struct pm_out *out)
 	return 0;
 }
 
-/* Writes BY through OUTPUT. */
-static int table_write(const struct by *by, const struct pm_report_options *how,
-		       struct cli_output *output)
+int by_write(const struct by *by, const struct pm_report_options *how,
+	     struct cli_output *output)
 {
 	bool text = how->format == PM_FORMAT_TEXT || how->format == PM_FORMAT_FLAT;
 	struct table table = {.by = by, .count = by->region_count};
-	struct pm_out *out = calloc(1, sizeof(*out));
+	struct pm_out out = {.sink = cli_output_print, .argument = output};
 	int err;
 
 	table.order = malloc((by->region_count + 1) * sizeof(*table.order));
-	if (!out || !table.order) {
-		free(table.order);
-		free(out);
+	if (!table.order)
 		return -ENOMEM;
-	}
 	for (uint32_t i = 0; i < by->region_count; i++)
 		table.order[i] = i + 1;
 	qsort_r(table.order, table.count, sizeof(*table.order), by_greatest,
@@ -252,110 +244,11 @@ static int table_write(const struct by *by, const struct pm_report_options *how,
 		table.left_out = table.count - how->top;
 		table.count = how->top;
 	}
-	out->sink = cli_output_print;
-	out->argument = output;
-	out->columns = how->columns;
-	err = text			     ? text_write(&table, out)
-	      : how->format == PM_FORMAT_CSV ? csv_write(&table, out)
-					     : json_write(&table, out);
-	if (!err)
-		err = pm_out_end(out);
+	out.columns = how->columns;
+	err = text			     ? text_write(&table, &out)
+	      : how->format == PM_FORMAT_CSV ? csv_write(&table, &out)
+					     : json_write(&table, &out);
+	err = err ?: pm_out_end(&out);
 	free(table.order);
-	free(out);
 	return err;
-}
-
-/* Profiles without the note. */
-struct lacking {
-	size_t count;
-	const char *names[NAMED_MOST];
-};
-
-/* Adds the profile of SOURCE. Returns an exit status, after a message. */
-static int source_add(struct by *by, const struct cli_source *source,
-		      struct lacking *lacking)
-{
-	struct pm_snapshot *snapshot;
-	struct pm_diag diag = {0};
-	int err = cli_source_read(source, &snapshot, &diag);
-
-	if (err) {
-		cli_progress_end();
-		cli_complain("report", "%s", diag.text);
-		return CLI_FAILED;
-	}
-	err = by_add(by, snapshot, &diag);
-	pm_snapshot_free(snapshot);
-	if (err == -ENODATA) {
-		if (lacking->count < NAMED_MOST)
-			lacking->names[lacking->count] = source->name;
-		lacking->count++;
-		return 0;
-	}
-	if (err) {
-		cli_progress_end();
-		cli_complain("report", "'%s': %s", source->name, diag.text);
-	}
-	return err ? CLI_FAILED : 0;
-}
-
-/* Names the profiles that are in no column. */
-static void lacking_tell(const char *key, const struct lacking *lacking)
-{
-	for (size_t i = 0; i < lacking->count && i < NAMED_MOST; i++)
-		cli_complain("report", "'%s' is left out: it has no note '%s'",
-			     lacking->names[i], key);
-	if (lacking->count > NAMED_MOST)
-		cli_complain("report", "%zu more have no note '%s'",
-			     lacking->count - NAMED_MOST, key);
-}
-
-static int output_write(const struct by *by, const struct pm_report_options *how,
-			const char *path)
-{
-	struct pm_report_options options = *how;
-	struct cli_output output;
-
-	if (cli_output_begin(&output, "report", path, pm_format_suffix(how->format)))
-		return CLI_FAILED;
-	if (!output.path &&
-	    (how->format == PM_FORMAT_TEXT || how->format == PM_FORMAT_FLAT)) {
-		options.columns = cli_columns();
-		cli_pager_begin();
-	}
-	return cli_output_end(&output, table_write(by, &options, &output));
-}
-
-int cli_report_by(const struct cli_sources *sources, const char *key,
-		  const struct pm_report_options *how, const char *output)
-{
-	struct lacking lacking = {.count = 0};
-	struct by by;
-	int status = 0, failed;
-
-	if (by_begin(&by, key, how->subtract_bias)) {
-		cli_complain("report", "%s", strerror(ENOMEM));
-		by_free(&by);
-		return CLI_FAILED;
-	}
-	for (size_t i = 0; i < sources->count; i++) {
-		cli_progress(i, sources->count, "profiles");
-		failed = source_add(&by, &sources->at[i], &lacking);
-		status = failed ?: status;
-	}
-	cli_progress_end();
-	by_end(&by);
-	lacking_tell(key, &lacking);
-	if (by.value_count) {
-		failed = output_write(&by, how, output);
-		status = failed ?: status;
-	} else if (!status) {
-		cli_complain("report",
-			     "--by: no profile has a note '%s': give one by perfmon "
-			     "run --note %s=VALUE",
-			     key, key);
-		status = CLI_USAGE;
-	}
-	by_free(&by);
-	return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/report/by_data.h"
+#include "cli/report/by.h"
 
 #include <errno.h>
 #include <math.h>
@@ -181,19 +181,16 @@ static int check(struct by *by, const struct pm_report_model *model, struct pm_d
 static int model_add(struct by *by, const struct pm_report_model *model,
 		     const char *value)
 {
-	struct pm_report_tree tree, flat;
-	int err = pm_report_tree_make(&tree, model, -1);
-	uint32_t number;
+	struct pm_report_tree tree, flat = {.node_count = 0};
+	int err = pm_report_tree_make(&tree, model, -1)
+			  ?: pm_report_tree_flatten(&flat, &tree);
+	uint32_t number = err ? 0 : value_number(by, value);
 
-	if (err)
-		return err;
-	err = pm_report_tree_flatten(&flat, &tree);
-	pm_report_tree_free(&tree);
-	if (err)
-		return err;
-	number = value_number(by, value);
-	err = number == UINT32_MAX ? -ENOMEM : tree_add(by, &by->values[number], &flat);
+	if (!err)
+		err = number == UINT32_MAX ? -ENOMEM
+					   : tree_add(by, &by->values[number], &flat);
 	pm_report_tree_free(&flat);
+	pm_report_tree_free(&tree);
 	return err;
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/report/html.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/report/model/groups.h"
 #include "core/report/model/times.h"
 #include "core/report/model/value.h"
-#include "core/report/output/escape.h"
+#include "core/report/output/json.h"
 
 /* Generated from page.html. */
 static const char page[] =
@@ -19,7 +18,7 @@ static const char data_mark[] = "@DATA@";
 static int put(struct cli_html *html, const char *text, size_t size)
 {
 	if (!html->error && size)
-		html->error = html->sink(html->argument, text, size);
+		html->error = cli_output_print(html->output, text, size);
 	return html->error;
 }
 
@@ -41,15 +40,11 @@ static int put_json(void *argument, const char *text, size_t size)
 	return put(html, text + from, size - from);
 }
 
-int cli_html_begin(struct cli_html *html,
-		   int (*sink)(void *argument, const char *text, size_t size),
-		   void *argument)
+int cli_html_begin(struct cli_html *html, struct cli_output *output)
 {
 	static const char parts[] = "{\"parts\":[";
 
-	memset(html, 0, sizeof(*html));
-	html->sink = sink;
-	html->argument = argument;
+	*html = (struct cli_html){.output = output};
 	put(html, page, (size_t)(strstr(page, data_mark) - page));
 	return put(html, parts, sizeof(parts) - 1);
 }
@@ -57,89 +52,79 @@ int cli_html_begin(struct cli_html *html,
 /*
  * Writes the counts of NODE in a thread: its visits, and a value or null for each event.
  */
-static void put_values(struct pm_out *out, const struct pm_report_tree *tree,
+static void put_values(struct pm_json *j, const struct pm_report_tree *tree,
 		       uint32_t node)
 {
-	pm_out_format(out, ",%llu,[",
-		      (unsigned long long)pm_path_visits(tree, node)->ended);
+	pm_json_number(j, NULL, pm_path_visits(tree, node)->ended);
+	pm_json_begin(j, NULL, "[");
 	for (uint32_t e = 0; e < tree->model->event_count; e++) {
 		struct pm_value value = pm_report_count(tree, node, e, false);
 
-		pm_out_text(out, e ? "," : "");
-		pm_out_double(out, value.state == PM_COUNTED ? value.value : NAN);
+		pm_json_real(j, NULL, value.value, value.state == PM_COUNTED);
 	}
-	pm_out_text(out, "]");
+	pm_json_close(j, "]");
 }
 
 /* Writes the paths of TREE: parent, region, inclusive time; with VALUES, those of
  * put_values(), too. Parents come before children. */
-static void put_tree(struct pm_out *out, const struct pm_report_tree *tree, bool values)
+static void put_tree(struct pm_json *j, const struct pm_report_tree *tree, bool values)
 {
-	pm_out_text(out, ",\"nodes\":[");
+	pm_json_begin(j, "nodes", "[");
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		const struct pm_path_times *times = pm_path_times(tree, n);
+		double time = (double)pm_path_times(tree, n)->inclusive;
 
-		pm_out_format(out, "%s[%u,%u,", n > 1 ? "," : "", pm_path_parent(tree, n),
-			      pm_path_region(tree, n));
 		/* Under the Valgrind tool these are counts of the first event. */
-		if (!pm_path_has_values(tree, n))
-			pm_out_text(out, "null");
-		else if (tree->model->exact)
-			pm_out_double(out, (double)times->inclusive);
-		else
-			pm_out_double(out, pm_snapshot_ns(tree->model->snapshot,
-							  (double)times->inclusive));
+		if (!tree->model->exact)
+			time = pm_snapshot_ns(tree->model->snapshot, time);
+		pm_json_begin(j, NULL, "[");
+		pm_json_number(j, NULL, pm_path_parent(tree, n));
+		pm_json_number(j, NULL, pm_path_region(tree, n));
+		pm_json_real(j, NULL, time, pm_path_has_values(tree, n));
 		if (values)
-			put_values(out, tree, n);
-		pm_out_text(out, "]");
+			put_values(j, tree, n);
+		pm_json_close(j, "]");
 	}
-	pm_out_text(out, "]");
+	pm_json_close(j, "]");
 }
 
-static void put_thread_head(struct pm_out *out, const struct pm_report_model *model,
+static void put_thread_head(struct pm_json *j, const struct pm_report_model *model,
 			    const struct pm_snapshot_thread *thread)
 {
 	const struct perfmon_profile_thread *record = &thread->record;
 	bool ended = record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
-	bool timed = !ended && !model->exact;
 	char cpus[8 * PERFMON_PROFILE_CPUS_MAX];
 
-	if (ended)
-		pm_out_format(out, "{\"tid\":null,\"threads\":%u", record->aggregated);
-	else
-		pm_out_format(out, "{\"tid\":%u,\"threads\":1", record->tid);
-	pm_out_text(out, ",\"name\":");
-	pm_out_json(out, record->name);
-	pm_out_text(out, ",\"state\":");
-	pm_out_json(out, pm_report_thread_state(thread));
-	pm_out_text(out, ",\"cpus\":");
-	pm_out_json(out, pm_report_cpus(record, cpus, sizeof(cpus)));
-	pm_out_text(out, ",\"lifetime_ns\":");
-	pm_out_double(out, timed ? pm_report_lifetime(model->snapshot, thread) : NAN);
+	pm_json_begin_line(j);
+	pm_json_known(j, "tid", record->tid, !ended);
+	pm_json_number(j, "threads", pm_snapshot_threads(thread));
+	pm_json_string(j, "name", record->name);
+	pm_json_string(j, "state", pm_report_thread_state(thread));
+	pm_json_string(j, "cpus", pm_report_cpus(record, cpus, sizeof(cpus)));
+	pm_json_real(j, "lifetime_ns", pm_report_lifetime(model->snapshot, thread),
+		     !ended && !model->exact);
 }
 
-static int put_threads(struct pm_out *out, const struct pm_report_model *model)
+static int put_threads(struct pm_json *j, const struct pm_report_model *model)
 {
 	const struct pm_snapshot *s = model->snapshot;
 
-	pm_out_text(out, ",\"threads\":[");
+	pm_json_begin(j, "threads", "[");
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		struct pm_report_tree tree;
 		int err = pm_report_tree_make(&tree, model, t);
 
 		if (err)
 			return err;
-		pm_out_text(out, t ? ",\n" : "\n");
-		put_thread_head(out, model, &s->threads[t]);
-		put_tree(out, &tree, true);
-		pm_out_text(out, "}");
+		put_thread_head(j, model, &s->threads[t]);
+		put_tree(j, &tree, true);
+		pm_json_close(j, "}");
 		pm_report_tree_free(&tree);
 	}
-	pm_out_text(out, "]");
+	pm_json_close(j, "]");
 	return 0;
 }
 
-static int put_part(struct pm_out *out, const struct pm_report_model *model, bool threads)
+static int put_part(struct pm_json *j, const struct pm_report_model *model, bool threads)
 {
 	const struct pm_snapshot *s = model->snapshot;
 	struct pm_report_tree tree;
@@ -147,30 +132,21 @@ static int put_part(struct pm_out *out, const struct pm_report_model *model, boo
 
 	if (err)
 		return err;
-	pm_out_format(out, "{\"pid\":%u,\"rank\":", s->header.pid);
-	if (s->header.rank >= 0)
-		pm_out_format(out, "%d", s->header.rank);
-	else
-		pm_out_text(out, "null");
-	pm_out_text(out, ",\"host\":");
-	pm_out_json(out, s->header.host);
-	pm_out_text(out, ",\"tick_ns\":");
-	if (s->tick_ns > 0)
-		pm_out_double(out, s->tick_ns);
-	else
-		pm_out_text(out, "null");
+	pm_json_begin_line(j);
+	pm_json_number(j, "pid", s->header.pid);
+	pm_json_known(j, "rank", (uint64_t)s->header.rank, s->header.rank >= 0);
+	pm_json_string(j, "host", s->header.host);
+	pm_json_real(j, "tick_ns", s->tick_ns, s->tick_ns > 0);
 	/* By number, from 0, which is none. */
-	pm_out_text(out, ",\"regions\":[\"\"");
-	for (uint32_t r = 1; r <= s->region_count; r++) {
-		pm_out_text(out, ",");
-		pm_out_json(out, s->regions[r]);
-	}
-	pm_out_text(out, "]");
-	put_tree(out, &tree, false);
+	pm_json_begin(j, "regions", "[");
+	for (uint32_t r = 0; r <= s->region_count; r++)
+		pm_json_string(j, NULL, s->regions[r]);
+	pm_json_close(j, "]");
+	put_tree(j, &tree, false);
 	pm_report_tree_free(&tree);
 	if (threads)
-		err = put_threads(out, model);
-	pm_out_text(out, "}");
+		err = put_threads(j, model);
+	pm_json_close(j, "}");
 	return err;
 }
 
@@ -178,6 +154,7 @@ int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
 		 const struct pm_report_options *options, bool threads)
 {
 	struct pm_out out = {.sink = put_json, .argument = html};
+	struct pm_json j = {.out = &out, .first = !html->any};
 	struct pm_report_model model;
 	int err = html->error;
 
@@ -186,9 +163,8 @@ int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
 					   NULL);
 	if (err)
 		return html->error = err;
-	pm_out_text(&out, html->any ? ",\n" : "\n");
 	html->any = true;
-	err = put_part(&out, &model, threads);
+	err = put_part(&j, &model, threads);
 	pm_report_model_free(&model);
 	err = pm_out_end(&out) ?: err;
 	if (err && !html->error)

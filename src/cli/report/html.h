@@ -7,23 +7,18 @@
 #ifndef PM_CLI_REPORT_HTML_H
 #define PM_CLI_REPORT_HTML_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "cli/common/common.h"
 #include "core/report/report.h"
 
 struct cli_html {
-	int (*sink)(void *argument, const char *text, size_t size);
-	void *argument;
+	struct cli_output *output;
 	bool any; /* a profile has been added */
 	int error;
 };
 
-/* Each returns 0 or the first error: -ENOMEM or SINK's negative errno. At least one
- * profile must be added before the end, in the order of a merge's processes. */
-int cli_html_begin(struct cli_html *html,
-		   int (*sink)(void *argument, const char *text, size_t size),
-		   void *argument);
+/* Each returns 0 or the first error: -ENOMEM or that of OUTPUT. At least one profile must
+ * be added before the end, in the order of a merge's processes. */
+int cli_html_begin(struct cli_html *html, struct cli_output *output);
 /* OPTIONS are the report's. With THREADS the page has the times of each thread. */
 int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
 		 const struct pm_report_options *options, bool threads);

@@ -49,6 +49,8 @@ static const char help[] =
 
 /* A page of more processes has no threads. */
 #define PAGE_THREADS 64
+/* So many files without the note of a table are named; the rest is counted. */
+#define NAMED_MOST 5
 
 struct request {
 	struct cli_sources sources;
@@ -77,9 +79,10 @@ static bool is_text(enum pm_format format)
 	return texts[format];
 }
 
+/* Writes the table BY, or the report of SNAPSHOT if that is NULL. */
 static int write_report(const struct request *request,
 			const struct pm_report_options *options,
-			const struct pm_snapshot *snapshot)
+			const struct pm_snapshot *snapshot, const struct by *by)
 {
 	struct pm_report_options how = *options;
 	struct cli_output output;
@@ -90,8 +93,9 @@ static int write_report(const struct request *request,
 		how.columns = cli_columns();
 		cli_pager_begin();
 	}
-	return cli_output_end(&output,
-			      pm_report_write(snapshot, &how, cli_output_print, &output));
+	return cli_output_end(
+		&output, by ? by_write(by, &how, &output)
+			    : pm_report_write(snapshot, &how, cli_output_print, &output));
 }
 
 /* Reads the profile of SOURCE. Returns NULL after a message. */
@@ -147,7 +151,7 @@ static bool page_add(struct page *page, const struct pm_snapshot *snapshot)
 						suffix_of(request));
 		page->begun = !page->failed;
 		if (page->begun)
-			cli_html_begin(&page->html, cli_output_print, &page->output);
+			cli_html_begin(&page->html, &page->output);
 	}
 	/* A page cannot show the threads of many processes. */
 	if (page->begun)
@@ -194,7 +198,7 @@ static int report_one(const struct request *request, const struct cli_source *so
 	if (status)
 		goto out;
 	if (!page)
-		status = write_report(request, &how, snapshot);
+		status = write_report(request, &how, snapshot, NULL);
 	else if (!page->begun && !page_add(page, snapshot))
 		status = CLI_FAILED;
 	else
@@ -299,10 +303,83 @@ static int report_merged(const struct request *request, struct page *page)
 		if (page)
 			err = page_end(page, sum, &how, err);
 		else if (!err)
-			err = write_report(request, &how, sum);
+			err = write_report(request, &how, sum, NULL);
 	}
 	pm_merge_free(merge);
 	return err ? CLI_FAILED : status;
+}
+
+/* Adds the profile of SOURCE, or SOURCE to LACKING, of which COUNT have no such note. */
+static int by_add_one(struct by *by, const struct cli_source *source,
+		      const char *lacking[NAMED_MOST], size_t *count)
+{
+	struct pm_snapshot *snapshot = profile_read(source);
+	struct pm_diag diag = {0};
+	int err;
+
+	if (!snapshot)
+		return CLI_FAILED;
+	err = by_add(by, snapshot, &diag);
+	pm_snapshot_free(snapshot);
+	if (err == -ENODATA) {
+		if (*count < NAMED_MOST)
+			lacking[*count] = source->name;
+		++*count;
+		return 0;
+	}
+	if (err) {
+		cli_progress_end();
+		cli_complain("report", "'%s': %s", source->name, diag.text);
+	}
+	return err ? CLI_FAILED : 0;
+}
+
+/* Adds all profiles. Names those that are in no column. */
+static int by_add_all(struct by *by, const struct cli_sources *sources)
+{
+	const char *lacking[NAMED_MOST];
+	size_t count = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < sources->count; i++) {
+		cli_progress(i, sources->count, "profiles");
+		status = by_add_one(by, &sources->at[i], lacking, &count) ?: status;
+	}
+	cli_progress_end();
+	for (size_t i = 0; i < count && i < NAMED_MOST; i++)
+		cli_complain("report", "'%s' is left out: it has no note '%s'",
+			     lacking[i], by->key);
+	if (count > NAMED_MOST)
+		cli_complain("report", "%zu more have no note '%s'", count - NAMED_MOST,
+			     by->key);
+	return status;
+}
+
+/* Makes a table of all profiles by a note of theirs. */
+static int report_by(const struct request *request)
+{
+	const char *key = request->by;
+	struct by by;
+	int status;
+
+	if (by_begin(&by, key, request->how.subtract_bias)) {
+		cli_complain("report", "%s", strerror(ENOMEM));
+		by_free(&by);
+		return CLI_FAILED;
+	}
+	status = by_add_all(&by, &request->sources);
+	by_end(&by);
+	if (by.value_count) {
+		status = write_report(request, &request->how, NULL, &by) ?: status;
+	} else if (!status) {
+		cli_complain("report",
+			     "--by: no profile has a note '%s': give one by perfmon "
+			     "run --note %s=VALUE",
+			     key, key);
+		status = CLI_USAGE;
+	}
+	by_free(&by);
+	return status;
 }
 
 static int take_pid(const char *command, const struct cli_option *option,
@@ -427,8 +504,7 @@ int cli_report(int argc, char **argv)
 		status = CLI_USAGE;
 	} else if (request.by) {
 		if (request.sources.count)
-			status = cli_report_by(&request.sources, request.by, &request.how,
-					       request.output);
+			status = report_by(&request);
 	} else if (request.sources.count > 1 && !request.html &&
 		   (request.how.per_thread || request.how.level)) {
 		cli_complain("report", "%s: expects one profile, got %zu",
