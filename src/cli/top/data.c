@@ -20,51 +20,18 @@ struct match {
 	uint32_t *events;
 };
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(**(char *const *const *)a, **(char *const *const *)b);
-}
-
-/* Returns the regions of MODEL sorted by name, as pointers into its snapshot's, or NULL
- * without memory. */
-static char ***regions_sort(const struct pm_report_model *model)
-{
-	const struct pm_snapshot *s = model->snapshot;
-	char ***sorted = malloc(((size_t)s->region_count + 1) * sizeof(*sorted));
-
-	for (uint32_t r = 1; sorted && r <= s->region_count; r++)
-		sorted[r - 1] = &s->regions[r];
-	if (sorted)
-		qsort(sorted, s->region_count, sizeof(*sorted), by_name);
-	return sorted;
-}
-
-/* Finds the numbers of NOW's regions in BEFORE. */
-static int regions_match(uint32_t *regions, const struct pm_report_model *now,
-			 const struct pm_report_model *before)
+/* Finds the numbers of NOW's regions in BEFORE. A profile does not change them. */
+static void regions_match(uint32_t *regions, const struct pm_report_model *now,
+			  const struct pm_report_model *before)
 {
 	const struct pm_snapshot *s = now->snapshot, *old = before->snapshot;
-	char ***sorted = NULL;
 
 	regions[0] = 0;
-	for (uint32_t r = 1; r <= s->region_count; r++) {
-		char **name = &s->regions[r], ***found;
-
-		/* Most have the same number. */
-		if (r <= old->region_count && !strcmp(old->regions[r], *name)) {
-			regions[r] = before->region_of[r];
-			continue;
-		}
-		if (!sorted)
-			sorted = regions_sort(before);
-		if (!sorted)
-			return -ENOMEM;
-		found = bsearch(&name, sorted, old->region_count, sizeof(*sorted),
-				by_name);
-		regions[r] = found ? before->region_of[*found - old->regions] : NONE;
-	}
-	free(sorted);
-	return 0;
+	for (uint32_t r = 1; r <= s->region_count; r++)
+		regions[r] =
+			r <= old->region_count && !strcmp(old->regions[r], s->regions[r])
+				? before->region_of[r]
+				: NONE;
 }
 
 /* Returns the metric's name for a column that only metrics use, else "". */
@@ -107,7 +74,8 @@ static int match_make(struct match *match, const struct pm_report_model *now,
 		return -ENOMEM;
 	for (uint32_t e = 0; e < now->column_count; e++)
 		match->events[e] = event_match(before, &now->events[e]);
-	return regions_match(match->regions, now, before);
+	regions_match(match->regions, now, before);
+	return 0;
 }
 
 static void match_free(struct match *match)

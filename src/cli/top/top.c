@@ -13,6 +13,7 @@
 #include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
+#include "core/text/text.h"
 
 /* clang-format off */
 static const char help[] =
@@ -140,11 +141,8 @@ static int take_delay(const char *command, const struct cli_option *option,
 		      const char *text)
 {
 	double *delay = option->to;
-	char *end;
 
-	*delay = strtod(text, &end);
-	/* Also rejects NAN. */
-	if (end != text && !*end && *delay >= 0.01 && *delay <= 86400)
+	if (!pm_text_double(text, delay) && *delay >= 0.01 && *delay <= 86400)
 		return 0;
 	cli_complain(command, "'%s': expects seconds from 0.01 to 86400", text);
 	return CLI_USAGE;
@@ -154,11 +152,8 @@ static int take_count(const char *command, const struct cli_option *option,
 		      const char *text)
 {
 	uint64_t *count = option->to;
-	char *end;
 
-	errno = 0;
-	*count = strtoull(text, &end, 10);
-	if (!errno && *text >= '0' && *text <= '9' && !*end && *count)
+	if (!pm_slice_number(pm_slice_of(text), count) && *count)
 		return 0;
 	cli_complain(command, "'%s': expects a number of tables", text);
 	return CLI_USAGE;

@@ -181,8 +181,6 @@ void top_watch_close(struct top_watch *watch)
 	pm_profile_file_close(watch->file);
 	if (watch->pidfd >= 0)
 		pm_kernel_close(watch->pidfd);
-	memset(watch, 0, sizeof(*watch));
-	watch->pidfd = -1;
 }
 
 enum top_wake top_wait(const struct top_watch *watch, int stop_fd, uint64_t deadline_ns)

@@ -179,18 +179,15 @@ static void node_add(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 static int tree_add(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 		    const struct process *process, const struct pm_report_tree *tree)
 {
-	uint32_t *numbers = malloc(tree->node_count * sizeof(*numbers));
+	uint32_t *numbers = calloc(tree->node_count, sizeof(*numbers));
 	int err = numbers ? 0 : -ENOMEM;
 
-	if (!err)
-		numbers[0] = 0;
 	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
 		err = pm_merge_number(merge, ranges, numbers[pm_path_parent(tree, n)],
 				      process->region_map[pm_path_region(tree, n)],
 				      &numbers[n]);
-		if (err)
-			break;
-		node_add(merge, ranges, numbers[n], process, tree, n);
+		if (!err)
+			node_add(merge, ranges, numbers[n], process, tree, n);
 	}
 	free(numbers);
 	return err;
@@ -228,7 +225,7 @@ int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 {
 	struct process of = {
 		.number = process, .tick_ns = tick_ns, .region_map = region_map};
-	struct pm_report_tree tree, flat;
+	struct pm_report_tree tree = {.node_count = 0}, flat = {.node_count = 0};
 	struct pm_report_model model;
 	uint32_t *quantities;
 	int err;
@@ -239,17 +236,11 @@ int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	quantities = malloc((model.event_count + 1) * sizeof(*quantities));
 	err = quantities ? quantities_get(merge, &model, quantities) : -ENOMEM;
 	of.quantities = quantities;
-	if (!err)
-		err = pm_report_tree_make(&tree, &model, -1);
-	if (err)
-		goto out;
-	err = tree_add(merge, &merge->paths, &of, &tree);
-	if (!err)
-		err = pm_report_tree_flatten(&flat, &tree);
-	if (!err) {
-		err = tree_add(merge, &merge->regions, &of, &flat);
-		pm_report_tree_free(&flat);
-	}
+	err = err ?: pm_report_tree_make(&tree, &model, -1)
+		  ?: tree_add(merge, &merge->paths, &of, &tree)
+		  ?: pm_report_tree_flatten(&flat, &tree)
+		  ?: tree_add(merge, &merge->regions, &of, &flat);
+	pm_report_tree_free(&flat);
 	pm_report_tree_free(&tree);
 	/* From now on it is one of those that could have had a path. */
 	for (uint32_t e = 0; !err && e < model.event_count; e++)
@@ -259,7 +250,6 @@ int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 				process, process);
 	if (!err)
 		err = pm_merge_list_add(&merge->everyone, process, process);
-out:
 	free(quantities);
 	pm_report_model_free(&model);
 	return err;
@@ -343,11 +333,10 @@ int pm_merge_values_join(struct pm_merge *merge, const struct pm_merge *other,
 		err = event_get(merge, event->name, event->unit, event->scale,
 				&quantities[PM_RANGE_EVENTS + e]);
 	}
-	err = err ?: widen(merge);
 	err = err
+		      ?: widen(merge)
 		      ?: ranges_join(merge, &merge->paths, other, &other->paths,
-				     region_map, quantities);
-	err = err
+				     region_map, quantities)
 		      ?: ranges_join(merge, &merge->regions, other, &other->regions,
 				     region_map, quantities);
 	for (uint32_t e = 0; !err && e < other->event_count; e++) {
