@@ -71,12 +71,6 @@ static int read_one(const struct cli_source *source, struct pm_snapshot **snapsh
 	return err;
 }
 
-/* The begin and the number of each profile. */
-struct numbers {
-	uint64_t first_ns; /* the earliest */
-	uint32_t *pids;
-};
-
 static int model_make(const struct request *request, const struct pm_snapshot *snapshot,
 		      struct pm_report_model *model)
 {
@@ -227,19 +221,27 @@ static int write_threads(const struct request *request, struct export_profile *p
 	return err;
 }
 
-static int write_one(const struct request *request, const struct pm_snapshot *snapshot,
-		     const struct numbers *numbers, size_t i, struct export_job *job,
-		     struct pm_out *out)
+/* Returns a number of process I that no other one has here. */
+static uint32_t pid_of(struct pm_snapshot **snapshots, size_t i)
 {
+	for (size_t before = 0; before < i; before++)
+		if (snapshots[before]->header.pid == snapshots[i]->header.pid)
+			return EXPORT_NO_NUMBER + (uint32_t)i;
+	return snapshots[i]->header.pid;
+}
+
+static int write_one(const struct request *request, struct pm_snapshot **snapshots,
+		     size_t i, struct export_job *job, struct pm_out *out)
+{
+	const struct pm_snapshot *snapshot = snapshots[i];
 	struct pm_report_model model;
 	struct pm_report_tree tree;
 	struct export_profile profile = {
 		.snapshot = snapshot,
 		.model = &model,
 		.tree = &tree,
-		.pid = numbers->pids[i],
-		.delay_ns =
-			pm_less(snapshot->header.begin_realtime_ns, numbers->first_ns),
+		.pid = pid_of(snapshots, i),
+		.delay_ns = pm_less(snapshot->header.begin_realtime_ns, job->first_ns),
 		.number = (uint32_t)i,
 		.first = !i,
 	};
@@ -278,26 +280,6 @@ static bool has_ranks(struct pm_snapshot **snapshots, size_t count)
 	return true;
 }
 
-static int number_all(struct pm_snapshot **snapshots, size_t count,
-		      struct numbers *numbers)
-{
-	*numbers = (struct numbers){.first_ns = UINT64_MAX};
-	numbers->pids = calloc(count, sizeof(*numbers->pids));
-	if (!numbers->pids)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t begin = snapshots[i]->header.begin_realtime_ns;
-
-		if (begin < numbers->first_ns)
-			numbers->first_ns = begin;
-		numbers->pids[i] = snapshots[i]->header.pid;
-		for (size_t before = 0; before < i; before++)
-			if (numbers->pids[before] == numbers->pids[i])
-				numbers->pids[i] = EXPORT_NO_NUMBER + (uint32_t)i;
-	}
-	return 0;
-}
-
 static int write_all(const struct request *request, struct pm_snapshot **snapshots,
 		     struct pm_out *out)
 {
@@ -305,18 +287,20 @@ static int write_all(const struct request *request, struct pm_snapshot **snapsho
 	struct export_job job = {
 		.profiles = (uint32_t)count,
 		.ranks = has_ranks(snapshots, count),
+		.first_ns = UINT64_MAX,
 	};
-	struct numbers numbers;
-	int err = number_all(snapshots, count, &numbers);
+	int err = 0;
 
+	for (size_t i = 0; i < count; i++)
+		if (snapshots[i]->header.begin_realtime_ns < job.first_ns)
+			job.first_ns = snapshots[i]->header.begin_realtime_ns;
 	for (size_t i = 0; !err && i < count; i++)
-		err = write_one(request, snapshots[i], &numbers, i, &job, out);
+		err = write_one(request, snapshots, i, &job, out);
 	if (!err && formats[request->format].end)
 		err = formats[request->format].end(out, &job);
 	export_table_free(&job.table);
 	export_table_free(&job.notes);
 	free(job.totals);
-	free(numbers.pids);
 	return err;
 }
 

@@ -58,7 +58,8 @@ void export_gzip_end(struct export_gzip *gzip);
 /* A format knows this beyond one profile. */
 struct export_job {
 	uint32_t profiles;
-	bool ranks; /* each profile is of another rank */
+	bool ranks;	   /* each profile is of another rank */
+	uint64_t first_ns; /* when the first of them began */
 	struct export_table table, notes;
 	struct pm_out inner; /* to GZIP */
 	struct export_gzip gzip;

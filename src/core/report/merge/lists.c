@@ -33,32 +33,37 @@ int pm_merge_list_join(struct pm_merge_list *list, const struct pm_merge_list *o
 	return err;
 }
 
-uint32_t pm_merge_list_at(const struct pm_merge_list *list, uint32_t index)
+/* Returns the last stretch of LIST, which is not empty, that begins at NUMBER or before it: a process,
+ * or with INDEX a place in the list. */
+static const struct pm_merge_stretch *stretch_of(const struct pm_merge_list *list,
+						 uint32_t number, bool index)
 {
 	uint32_t low = 0, high = list->stretches;
 
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (list->at[middle].before <= index)
+		if ((index ? list->at[middle].before : list->at[middle].first) <= number)
 			low = middle;
 		else
 			high = middle;
 	}
-	return list->at[low].first + (index - list->at[low].before);
+	return &list->at[low];
+}
+
+uint32_t pm_merge_list_at(const struct pm_merge_list *list, uint32_t index)
+{
+	const struct pm_merge_stretch *stretch = stretch_of(list, index, true);
+
+	return stretch->first + (index - stretch->before);
 }
 
 bool pm_merge_list_has(const struct pm_merge_list *list, uint32_t process)
 {
-	uint32_t low = 0, high = list->stretches;
+	const struct pm_merge_stretch *stretch;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (process > list->at[middle].last)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < list->stretches && process >= list->at[low].first;
+	if (!list->stretches)
+		return false;
+	stretch = stretch_of(list, process, false);
+	return process >= stretch->first && process <= stretch->last;
 }
