@@ -90,8 +90,8 @@ libperfmon_core_la_SOURCES = \
 	src/core/profile/take.c src/core/profile/take.h \
 	src/core/profile/threads.c src/core/profile/times.c src/core/profile/walk.h \
 	src/core/profile/writer.c src/core/profile/writer.h \
-	src/core/report/merge/alike.c src/core/report/merge/alike.h src/core/report/merge/alike_notes.c \
-	src/core/report/merge/join.c src/core/report/merge/join.h src/core/report/merge/lists.c src/core/report/merge/merge.c src/core/report/merge/merge.h \
+	src/core/report/merge/alike.c src/core/report/merge/alike.h \
+	src/core/report/merge/join.c src/core/report/merge/join.h src/core/report/merge/merge.c src/core/report/merge/merge.h \
 	src/core/report/merge/nodes.c src/core/report/merge/notes.c \
 	src/core/report/merge/packed.c src/core/report/merge/parts.h \
 	src/core/report/merge/processes.c src/core/report/merge/ranges.c \

@@ -33,8 +33,6 @@ struct pm_alike {
  * until the end, but for what is added to TIMED. */
 int pm_alike_begin(struct pm_alike *alike, const struct pm_snapshot *timed,
 		   const struct pm_snapshot *counts, uint32_t base);
-/* Returns true if the first run has visited the path of node N of the other one. */
-bool pm_alike_is_in_both(const struct pm_alike *alike, uint32_t n);
 /* Marks the nodes of TO, which is made of the thread FROM. */
 int pm_alike_mark(const struct pm_alike *alike, const struct pm_snapshot_thread *from,
 		  struct pm_snapshot_thread *to);

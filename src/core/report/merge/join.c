@@ -11,9 +11,6 @@
 #include "core/report/model/model.h"
 #include "core/text/grow.h"
 
-/* Generations that make room below those of a profile's own plans. */
-#define GENERATIONS 256
-
 /* Makes room for COUNT codes in TO, which has BEFORE, if it or FROM has any. */
 static int codes_make_room(struct pm_snapshot *to, const struct pm_snapshot *from,
 			   size_t before, size_t count)
@@ -62,13 +59,8 @@ static int regions_add(struct pm_snapshot *to, const struct pm_snapshot *from,
 	return 0;
 }
 
-static bool has_generation(const struct pm_snapshot *s, uint32_t generation)
-{
-	for (uint32_t p = 0; p < s->plan_count; p++)
-		if (s->plans[p].generation == generation)
-			return true;
-	return false;
-}
+/* So much room a new plan makes below the generations of the others. They may begin at 0. */
+#define GENERATIONS 2
 
 static void shift(struct pm_snapshot_thread *threads, uint32_t count)
 {
@@ -79,12 +71,6 @@ static void shift(struct pm_snapshot_thread *threads, uint32_t count)
 /* Returns a generation that no plan has, below the newest one's, which stays the newest. */
 static uint32_t generation_new(struct pm_snapshot *s)
 {
-	uint32_t generation = 1;
-
-	while (has_generation(s, generation))
-		generation++;
-	if (generation < s->generation)
-		return generation;
 	for (uint32_t p = 0; p < s->plan_count; p++)
 		s->plans[p].generation += GENERATIONS;
 	shift(s->threads, s->thread_count);
@@ -92,7 +78,7 @@ static uint32_t generation_new(struct pm_snapshot *s)
 	for (uint32_t i = 0; i < s->steps_count; i++)
 		shift(&s->steps[i].thread, 1);
 	s->generation += GENERATIONS;
-	return generation_new(s);
+	return GENERATIONS - 1;
 }
 
 /* Returns true if one of the COUNT THREADS counted COUNTER. */
@@ -208,9 +194,8 @@ int pm_join_add(struct pm_snapshot *timed, const struct pm_merge *merge,
 		return err;
 	if (!timed->packages.record.size)
 		timed->packages = counts->packages;
-	err = regions_add(timed, counts, &base);
-	if (!err)
-		err = pm_alike_begin(&alike, timed, counts, base);
+	err = regions_add(timed, counts, &base)
+		      ?: pm_alike_begin(&alike, timed, counts, base);
 	for (uint32_t t = 0; !err && t < counts->thread_count; t++) {
 		if (!counts->threads[t].plan)
 			continue;
@@ -220,8 +205,7 @@ int pm_join_add(struct pm_snapshot *timed, const struct pm_merge *merge,
 			err = pm_alike_mark(&alike, &counts->threads[t],
 					    &timed->joined[timed->joined_count - 1]);
 	}
-	if (!err)
-		err = pm_alike_tell(&alike, timed, before);
+	err = err ?: pm_alike_tell(&alike, timed, before);
 	pm_alike_end(&alike);
 	return err ? pm_diag_set(diag, err, "no memory to join the profiles") : 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/report/merge/parts.h"
+#include "core/text/grow.h"
 
 /* Clocks whose rates differ by less are one clock to a histogram, whose bins double. */
 #define SAME_CLOCK 0.01
@@ -104,8 +105,7 @@ static int thread_get(struct pm_merge *merge, const struct pm_snapshot_thread *t
 		      uint32_t *number)
 {
 	struct pm_snapshot *sum = merge->sum;
-	struct pm_snapshot_thread *threads, *to;
-	uint32_t *room;
+	struct pm_snapshot_thread *to;
 	int err;
 
 	for (uint32_t t = 0; t < sum->thread_count; t++) {
@@ -117,17 +117,12 @@ static int thread_get(struct pm_merge *merge, const struct pm_snapshot_thread *t
 	err = sum->thread_count < PM_MERGE_SETS ? plan_add(sum, thread) : -ENOMEM;
 	if (err)
 		return err;
-	room = realloc(merge->node_room, sum->plan_count * sizeof(*room));
-	if (room)
-		merge->node_room = room;
-	threads = realloc(sum->threads, sum->plan_count * sizeof(*threads));
-	if (threads)
-		sum->threads = threads;
-	if (!room || !threads)
+	if (!PM_GROW(merge->node_room, sum->thread_count) ||
+	    !PM_GROW(sum->threads, sum->thread_count))
 		return -ENOMEM;
 	*number = sum->thread_count++;
-	room[*number] = 0;
-	to = &threads[*number];
+	merge->node_room[*number] = 0;
+	to = &sum->threads[*number];
 	memset(to, 0, sizeof(*to));
 	to->plan = &sum->plans[*number];
 	to->node_size = sizeof(struct perfmon_profile_node) +
@@ -265,18 +260,14 @@ static void leave_packages(struct pm_snapshot_thread *thread)
 
 /* Adds the nodes of the thread FROM; PART has what all nodes of its process have. */
 static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *from,
-		      struct pm_node_part part, const uint32_t *region_map,
-		      uint32_t *path_of)
+		      struct pm_node_part part, const uint32_t *region_map)
 {
-	uint32_t t;
-	int err = thread_get(merge, from, &t);
+	uint32_t *path_of = calloc((size_t)from->node_count + 2, sizeof(*path_of)), t = 0;
+	int err = path_of ? thread_get(merge, from, &t) : -ENOMEM;
 
-	if (err)
-		return err;
 	part.columns = counters_of(from);
 	part.aggregate = from->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
-	path_of[1] = 0;
-	err = root_add(merge, from, t, &part);
+	err = err ?: root_add(merge, from, t, &part);
 	for (uint32_t n = 2; !err && n <= from->node_count; n++) {
 		struct pm_snapshot_thread *to = &merge->sum->threads[t];
 		uint32_t path, region;
@@ -290,21 +281,21 @@ static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *f
 		if (!err && path >= to->node_count)
 			err = nodes_grow(merge, t, path + 1);
 		if (err)
-			return err;
+			break;
 		path_of[n] = path;
 		pm_node_add(pm_snapshot_node(to, path + 1), &part);
 	}
-	if (err)
-		return err;
-	record_add(&merge->sum->threads[t], &merge->sum->plans[t], from, part.ratio);
-	return 0;
+	free(path_of);
+	if (!err)
+		record_add(&merge->sum->threads[t], &merge->sum->plans[t], from,
+			   part.ratio);
+	return err;
 }
 
 int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		   const uint32_t *region_map, double ratio, bool packages)
 {
 	struct pm_node_part part = {.ratio = ratio};
-	uint32_t most = 0, *path_of;
 	int err = 0;
 
 	/* A bin's visits go where the middle of the bin does. */
@@ -315,20 +306,13 @@ int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 				       fmin(PERFMON_PROFILE_BINS, shift));
 		merge->clocks_differ = true;
 	}
-	for (uint32_t t = 0; t < snapshot->thread_count; t++)
-		if (snapshot->threads[t].node_count > most)
-			most = snapshot->threads[t].node_count;
-	path_of = malloc(((size_t)most + 2) * sizeof(*path_of));
-	if (!path_of)
-		return -ENOMEM;
 	for (uint32_t t = 0; !err && t < snapshot->thread_count; t++) {
 		struct pm_snapshot_thread from = snapshot->threads[t];
 
 		if (!packages)
 			leave_packages(&from);
-		err = thread_add(merge, &from, part, region_map, path_of);
+		err = thread_add(merge, &from, part, region_map);
 	}
-	free(path_of);
 	return err;
 }
 
