@@ -188,7 +188,7 @@ int export_callgrind_end(struct pm_out *out, struct export_job *job)
 	for (uint32_t c = 0; c < job->columns; c++)
 		pm_out_format(out, " %" PRIu64, job->totals[c]);
 	pm_out_text(out, "\n");
-	export_mark_words(job->marks, &marks);
+	pm_report_mark_words(job->marks & EXPORT_MARKS, ", ", &marks);
 	if (*marks.text) {
 		pm_out_text(out, "# Some values have marks in reports: ");
 		export_plain(out, marks.text);

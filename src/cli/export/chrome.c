@@ -71,10 +71,7 @@ static void put_marks(struct pm_json *j, const char *name, const struct pm_value
 	if (!*any)
 		pm_json_begin(j, "marks", "{");
 	*any = true;
-	for (uint32_t i = 0; i < PM_MARKS; i++)
-		if (value->marks & 1u << i)
-			pm_diag_add(&words, "%s%s", *words.text ? " " : "",
-				    pm_report_mark_name(1u << i));
+	pm_report_mark_words(value->marks, " ", &words);
 	pm_json_string(j, name, words.text);
 }
 

@@ -152,7 +152,7 @@ static void tell_marks(const char *name, const struct export_profile *profile,
 	uint32_t marks = profile->marks & EXPORT_MARKS;
 	struct pm_diag words = {0};
 
-	export_mark_words(marks, &words);
+	pm_report_mark_words(marks, ", ", &words);
 	if (marks)
 		cli_complain("export", "'%s': some values have marks in reports: %s",
 			     name, words.text);
@@ -414,7 +414,7 @@ int cli_export(int argc, char **argv)
 	}
 	if (status < 0)
 		status = export(&request);
-	export_weights_free(&request.weights);
+	free(request.weights.metrics);
 	pm_metrics_free(request.metrics);
 	cli_sources_free(&request.sources);
 	return cli_finish("export", status);

@@ -72,22 +72,19 @@ struct export_job {
 /* Marks that formats tell: the others change no number by much. */
 #define EXPORT_MARKS                                                                     \
 	((1u << PM_MARKS) - 1 - (PM_MARK_RETRIED | PM_MARK_FALLBACK | PM_MARK_MIGRATED))
-/* Adds the names of MARKS to WORDS, separated by ", ". */
-void export_mark_words(uint32_t marks, struct pm_diag *words);
 
 /* The possible meanings of a name as the value of folded stacks. */
 struct export_weights {
 	const char *
 		name; /* NULL: time, or the first event of a profile of the Valgrind tool */
-	struct pm_metrics *metrics; /* metrics of that name that can be weights */
+	struct pm_metrics *metrics; /* those of that name that can be weights: a copy */
 	const char *formula;	    /* of a metric of that name; NULL: there is none */
 };
 
 /* Finds the weights with the name NAME, which may be NULL, among ALL metrics, which must
- * live as long. Returns 0 or -ENOMEM. */
+ * live as long: only the array of metrics is to be freed. Returns 0 or -ENOMEM. */
 int export_weights_make(struct export_weights *weights, const struct pm_metrics *all,
 			const char *name);
-void export_weights_free(struct export_weights *weights);
 
 struct export_weight {
 	enum { EXPORT_TIME, EXPORT_EVENT, EXPORT_METRIC } kind;

@@ -177,7 +177,7 @@ int export_split_end(struct pm_out *out, struct export_job *job)
 		pm_json_close(&j, "}");
 	}
 	pm_json_close(&j, "]");
-	export_mark_words(job->marks, &marks);
+	pm_report_mark_words(job->marks & EXPORT_MARKS, ", ", &marks);
 	if (*marks.text)
 		pm_json_string(&j, "marks of some values", marks.text);
 	pm_json_begin(&j, "notes", "[");

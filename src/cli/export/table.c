@@ -107,14 +107,6 @@ int export_notes_add(struct export_job *job, const struct export_profile *profil
 				  profile->model->note_count);
 }
 
-void export_mark_words(uint32_t marks, struct pm_diag *words)
-{
-	for (uint32_t mark = 1; mark && mark <= marks; mark <<= 1)
-		if (marks & mark & EXPORT_MARKS)
-			pm_diag_add(words, "%s%s", *words->text ? ", " : "",
-				    pm_report_mark_name(mark));
-}
-
 void export_plain(struct pm_out *out, const char *name)
 {
 	if (!*name)

@@ -106,13 +106,6 @@ int export_weights_make(struct export_weights *weights, const struct pm_metrics 
 	return 0;
 }
 
-void export_weights_free(struct export_weights *weights)
-{
-	/* The metrics' contents belong to others. */
-	free(weights->metrics);
-	weights->metrics = NULL;
-}
-
 static int64_t event_called(const struct pm_report_model *model, const char *name)
 {
 	int64_t event = -1;

@@ -155,7 +155,7 @@ static int csv_write(struct table *table, struct pm_out *out)
 		for (uint32_t i = 0; i < table->count; i++) {
 			uint32_t region = table->order[i];
 			struct pm_value mean = by_mean(&by->values[v], region);
-			const char *between = "";
+			struct pm_diag words = {0};
 
 			pm_out_csv(out, by->values[v].text);
 			pm_out_format(out, ",%u,", by->values[v].processes);
@@ -164,13 +164,8 @@ static int csv_write(struct table *table, struct pm_out *out)
 			if (mean.state == PM_COUNTED)
 				pm_out_double(out, mean.value);
 			pm_out_text(out, ",");
-			for (uint32_t m = 0; m < PM_MARKS; m++) {
-				if (!(mean.marks & 1u << m))
-					continue;
-				pm_out_text(out, between);
-				pm_out_text(out, pm_report_mark_name(1u << m));
-				between = " ";
-			}
+			pm_report_mark_words(mean.marks, " ", &words);
+			pm_out_csv(out, words.text);
 			pm_out_text(out, "\r\n");
 		}
 	}

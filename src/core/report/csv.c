@@ -47,17 +47,11 @@ static void range_heading(struct pm_out *out, const char *name)
 /* Words with blanks between. */
 static void marks_write(struct pm_out *out, uint32_t marks)
 {
-	const char *between = ",";
+	struct pm_diag words = {0};
 
-	if (!marks)
-		pm_out_text(out, between);
-	for (uint32_t i = 0; i < PM_MARKS; i++) {
-		if (!(marks & 1u << i))
-			continue;
-		pm_out_text(out, between);
-		pm_out_text(out, pm_report_mark_name(1u << i));
-		between = " ";
-	}
+	pm_report_mark_words(marks, " ", &words);
+	pm_out_text(out, ",");
+	pm_out_csv(out, words.text);
 }
 
 /* At the end of a row, so that no other column moves. */

@@ -148,3 +148,11 @@ const char *pm_report_mark_name(uint32_t mark)
 			return names[bit];
 	return NULL;
 }
+
+void pm_report_mark_words(uint32_t marks, const char *between, struct pm_diag *words)
+{
+	for (uint32_t i = 0; i < PM_MARKS; i++)
+		if (marks & 1u << i)
+			pm_diag_add(words, "%s%s", *words->text ? between : "",
+				    pm_report_mark_name(1u << i));
+}

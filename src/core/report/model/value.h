@@ -7,6 +7,7 @@
 #define PM_REPORT_VALUE_H
 
 #include "core/report/model/path.h"
+#include "core/text/diag.h"
 
 enum pm_state {
 	PM_COUNTED,
@@ -72,6 +73,8 @@ double pm_report_fraction_error(const struct pm_report_tree *tree, uint32_t node
 				uint32_t event, bool exclusive);
 /* Returns the name in JSON of MARK, which has one bit; NULL: there is no such mark. */
 const char *pm_report_mark_name(uint32_t mark);
+/* Adds the names of MARKS to WORDS, with BETWEEN between them. */
+void pm_report_mark_words(uint32_t marks, const char *between, struct pm_diag *words);
 
 /* A count against what measuring adds to it, per measured visit. */
 struct pm_short {
