@@ -156,11 +156,10 @@ int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
 	struct pm_out out = {.sink = put_json, .argument = html};
 	struct pm_json j = {.out = &out, .first = !html->any};
 	struct pm_report_model model;
-	int err = html->error;
+	int err = html->error
+			  ?: pm_report_model_make(&model, snapshot,
+						  options->subtract_bias, NULL);
 
-	if (!err)
-		err = pm_report_model_make(&model, snapshot, options->subtract_bias,
-					   NULL);
 	if (err)
 		return html->error = err;
 	html->any = true;

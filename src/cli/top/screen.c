@@ -566,11 +566,9 @@ int top_screen_run(struct top_watch *watch, struct top_options *options)
 	int err;
 
 	/* Report errors before the screen begins. */
-	err = options->threads ? top_watch_threads(watch, &diag) : 0;
-	if (!err)
-		err = top_watch_look(watch, false, &diag);
-	if (!err)
-		err = top_table_make(&screen.table, watch->look, options, &diag);
+	err = (options->threads ? top_watch_threads(watch, &diag) : 0)
+		      ?: top_watch_look(watch, false, &diag)
+		      ?: top_table_make(&screen.table, watch->look, options, &diag);
 	if (err) {
 		cli_complain("top", "%s", diag.text);
 		top_table_free(&screen.table);

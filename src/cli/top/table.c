@@ -432,17 +432,14 @@ int top_table_make(struct top_table *table, struct top_look *look,
 
 	memset(table, 0, sizeof(*table));
 	table->look = look;
-	err = columns_make(table);
-	if (!err)
-		err = column_find(table, options->sort, diag);
+	err = columns_make(table) ?: column_find(table, options->sort, diag);
 	if (!err && options->flat) {
 		table->flat = calloc(look->group_count, 2 * sizeof(*table->flat));
 		err = table->flat ? 0 : -ENOMEM;
 	}
 	for (uint32_t g = 0; !err && g < (options->threads ? look->group_count : 1); g++)
 		err = group_add(table, &look->groups[g], options);
-	if (!err)
-		err = cells_make(table);
+	err = err ?: cells_make(table);
 	return err == -ENOMEM ? pm_diag_set(diag, err, "no memory for this table") : err;
 }
 
