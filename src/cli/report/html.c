@@ -18,7 +18,7 @@ static const char data_mark[] = "@DATA@";
 static int put(struct cli_html *html, const char *text, size_t size)
 {
 	if (!html->error && size)
-		html->error = cli_output_print(html->output, text, size);
+		html->error = cli_output_print(&html->output, text, size);
 	return html->error;
 }
 
@@ -40,13 +40,17 @@ static int put_json(void *argument, const char *text, size_t size)
 	return put(html, text + from, size - from);
 }
 
-int cli_html_begin(struct cli_html *html, struct cli_output *output)
+static bool begin(struct cli_html *html)
 {
 	static const char parts[] = "{\"parts\":[";
 
-	*html = (struct cli_html){.output = output};
+	html->failed = cli_output_begin(&html->output, "report", html->path, "html");
+	html->begun = !html->failed;
+	if (html->failed)
+		return false;
 	put(html, page, (size_t)(strstr(page, data_mark) - page));
-	return put(html, parts, sizeof(parts) - 1);
+	put(html, parts, sizeof(parts) - 1);
+	return true;
 }
 
 /*
@@ -150,42 +154,48 @@ static int put_part(struct pm_json *j, const struct pm_report_model *model, bool
 	return err;
 }
 
-int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
-		 const struct pm_report_options *options, bool threads)
+bool cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
+		  const struct pm_report_options *options)
 {
 	struct pm_out out = {.sink = put_json, .argument = html};
-	struct pm_json j = {.out = &out, .first = !html->any};
+	struct pm_json j = {.out = &out, .first = !html->begun};
 	struct pm_report_model model;
-	int err = html->error
-			  ?: pm_report_model_make(&model, snapshot,
-						  options->subtract_bias, NULL);
+	int err;
 
-	if (err)
-		return html->error = err;
-	html->any = true;
-	err = put_part(&j, &model, threads);
-	pm_report_model_free(&model);
-	err = pm_out_end(&out) ?: err;
-	if (err && !html->error)
-		html->error = err;
-	return html->error;
+	if (!html->begun && !begin(html))
+		return false;
+	err = html->error
+		      ?: pm_report_model_make(&model, snapshot, options->subtract_bias,
+					      NULL);
+	if (!err) {
+		err = put_part(&j, &model, html->threads);
+		pm_report_model_free(&model);
+		err = pm_out_end(&out) ?: err;
+	}
+	html->error = html->error ?: err;
+	return true;
 }
 
 int cli_html_end(struct cli_html *html, const struct pm_snapshot *snapshot,
-		 const struct pm_report_options *options)
+		 const struct pm_report_options *options, int err)
 {
 	static const char report[] = "],\n\"report\":";
 	const char *rest = strstr(page, data_mark) + sizeof(data_mark) - 1;
-	struct pm_report_options how = *options;
-	int err;
+	struct pm_report_options how;
 
+	if (!html->begun)
+		return html->failed ? CLI_FAILED : 0;
+	if (err)
+		return cli_output_end(&html->output, err);
+	how = *options;
 	how.format = PM_FORMAT_JSON;
 	/* The threads' times are in the parts. */
 	how.per_thread = false;
 	put(html, report, sizeof(report) - 1);
-	err = html->error ? 0 : pm_report_write(snapshot, &how, put_json, html);
-	if (err && !html->error)
-		html->error = err;
+	if (!html->error)
+		err = pm_report_write(snapshot, &how, put_json, html);
+	html->error = html->error ?: err;
 	put(html, "}", 1);
-	return put(html, rest, strlen(rest));
+	put(html, rest, strlen(rest));
+	return cli_output_end(&html->output, html->error);
 }

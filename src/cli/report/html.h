@@ -11,21 +11,26 @@
 #include "core/report/report.h"
 
 struct cli_html {
-	struct cli_output *output;
-	bool any; /* a profile has been added */
+	const char *path; /* of the output, as cli_output_begin() takes it */
+	bool threads;	  /* the page has the times of each thread */
+	struct cli_output output;
+	bool begun, failed; /* the output */
 	int error;
 };
 
-/* Each returns 0 or the first error: -ENOMEM or that of OUTPUT. At least one profile must
- * be added before the end, in the order of a merge's processes. */
-int cli_html_begin(struct cli_html *html, struct cli_output *output);
-/* OPTIONS are the report's. With THREADS the page has the times of each thread. */
-int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
-		 const struct pm_report_options *options, bool threads);
 /*
- * SNAPSHOT is the only profile, or the sum of OPTIONS->merge. The format is always JSON.
+ * Adds a profile, in the order of a merge's processes. OPTIONS are the report's. The output begins
+ * with the first one, so that an older page stays if there is none. Returns false, after a message,
+ * if it cannot begin.
+ */
+bool cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
+		  const struct pm_report_options *options);
+/*
+ * Ends the page, if it has begun. SNAPSHOT is the only profile, or the sum of OPTIONS->merge. The
+ * format is always JSON. ERR, if not 0, ends it before its report. Returns the exit status, after
+ * a message.
  */
 int cli_html_end(struct cli_html *html, const struct pm_snapshot *snapshot,
-		 const struct pm_report_options *options);
+		 const struct pm_report_options *options, int err);
 
 #endif

@@ -58,16 +58,12 @@ struct request {
 	const char *profile; /* NULL: the joined profile is not kept */
 	struct pm_report_options how;
 	bool html;
-	const char *output; /* NULL: standard output */
-	const char *job;    /* NULL: all profiles are of one job */
-	const char *by;	    /* a note of the runs; NULL: one report of all */
-	uint32_t top;	    /* as the option says; 0: it is not given */
+	struct cli_html *page; /* NULL: no page */
+	const char *output;    /* NULL: standard output */
+	const char *job;       /* NULL: all profiles are of one job */
+	const char *by;	       /* a note of the runs; NULL: one report of all */
+	uint32_t top;	       /* as the option says; 0: it is not given */
 };
-
-static const char *suffix_of(const struct request *request)
-{
-	return request->html ? "html" : pm_format_suffix(request->how.format);
-}
 
 /* Returns whether people read FORMAT on a terminal. */
 static bool is_text(enum pm_format format)
@@ -87,7 +83,8 @@ static int write_report(const struct request *request,
 	struct pm_report_options how = *options;
 	struct cli_output output;
 
-	if (cli_output_begin(&output, "report", request->output, suffix_of(request)))
+	if (cli_output_begin(&output, "report", request->output,
+			     pm_format_suffix(how.format)))
 		return CLI_FAILED;
 	if (!output.path && is_text(how.format)) {
 		how.columns = cli_columns();
@@ -132,46 +129,6 @@ static void options_complete(struct pm_report_options *how,
 	how->machine = cli_machine_of(snapshot);
 }
 
-/* A page that is being written. The output begins with the first profile that can be
- * read, so that an older page stays if there is none. */
-struct page {
-	const struct request *request;
-	struct cli_output output;
-	struct cli_html html;
-	bool begun, failed;
-};
-
-/* Adds a profile. Returns false, after a message, if the output cannot be written. */
-static bool page_add(struct page *page, const struct pm_snapshot *snapshot)
-{
-	const struct request *request = page->request;
-
-	if (!page->begun) {
-		page->failed = cli_output_begin(&page->output, "report", request->output,
-						suffix_of(request));
-		page->begun = !page->failed;
-		if (page->begun)
-			cli_html_begin(&page->html, &page->output);
-	}
-	/* A page cannot show the threads of many processes. */
-	if (page->begun)
-		cli_html_add(&page->html, snapshot, &request->how,
-			     request->sources.count <= PAGE_THREADS);
-	return page->begun;
-}
-
-/* Ends the page. ERR, if not 0, ended it before its report. */
-static int page_end(struct page *page, const struct pm_snapshot *snapshot,
-		    const struct pm_report_options *how, int err)
-{
-	if (page->failed)
-		return CLI_FAILED;
-	if (!page->begun)
-		return 0;
-	return cli_output_end(&page->output,
-			      err ?: cli_html_end(&page->html, snapshot, how));
-}
-
 /* Joins the counts to SNAPSHOT, and keeps the result. */
 static int counts_join(const struct request *request, struct pm_snapshot *snapshot)
 {
@@ -182,9 +139,8 @@ static int counts_join(const struct request *request, struct pm_snapshot *snapsh
 	return status;
 }
 
-/* Reports one profile. PAGE, if not NULL, already has it or remains empty. */
-static int report_one(const struct request *request, const struct cli_source *source,
-		      struct page *page)
+/* Reports one profile. A page already has it or remains empty. */
+static int report_one(const struct request *request, const struct cli_source *source)
 {
 	struct pm_report_options how = request->how;
 	struct pm_snapshot *snapshot;
@@ -197,12 +153,10 @@ static int report_one(const struct request *request, const struct cli_source *so
 	status = counts_join(request, snapshot);
 	if (status)
 		goto out;
-	if (!page)
-		status = write_report(request, &how, snapshot, NULL);
-	else if (!page->begun && !page_add(page, snapshot))
-		status = CLI_FAILED;
-	else
-		status = page_end(page, snapshot, &how, 0);
+	if (request->page && !request->page->begun)
+		cli_html_add(request->page, snapshot, &how);
+	status = request->page ? cli_html_end(request->page, snapshot, &how, 0)
+			       : write_report(request, &how, snapshot, NULL);
 out:
 	pm_snapshot_free(snapshot);
 	return status;
@@ -210,8 +164,8 @@ out:
 
 /* Adds one profile. Returns 0, 1 if it may be added after others, or a negative errno
  * after a message. */
-static int merge_one(struct pm_merge *merge, const struct cli_source *source,
-		     struct page *page, bool is_last_try)
+static int merge_one(const struct request *request, struct pm_merge *merge,
+		     const struct cli_source *source, bool is_last_try)
 {
 	struct pm_snapshot *snapshot;
 	struct pm_diag diag = {0};
@@ -221,7 +175,8 @@ static int merge_one(struct pm_merge *merge, const struct cli_source *source,
 	if (!snapshot)
 		return -EINVAL;
 	err = pm_merge_add(merge, snapshot, &diag);
-	if (!err && page && !page_add(page, snapshot))
+	if (!err && request->page &&
+	    !cli_html_add(request->page, snapshot, &request->how))
 		err = -EIO;
 	pm_snapshot_free(snapshot);
 	if (err == -EINVAL && !is_last_try)
@@ -236,10 +191,11 @@ static int merge_one(struct pm_merge *merge, const struct cli_source *source,
 }
 
 /* Adds all profiles. Returns 0 or an exit status. *GOOD is one that could be added. *LAST
- * is -ENOMEM if one could only be added in part, -EIO if PAGE cannot be written. */
-static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
-		     struct page *page, size_t *good, int *last)
+ * is -ENOMEM if one could only be added in part, -EIO if the page cannot be written. */
+static int merge_all(const struct request *request, struct pm_merge *merge, size_t *good,
+		     int *last)
 {
+	const struct cli_sources *sources = &request->sources;
 	bool *wait = calloc(sources->count, sizeof(*wait));
 	int status = wait ? 0 : CLI_FAILED, result = wait ? 0 : -ENOMEM;
 
@@ -252,7 +208,7 @@ static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
 			if (pass && !wait[i])
 				continue;
 			cli_progress(i, sources->count, "profiles");
-			result = merge_one(merge, &sources->at[i], page, pass);
+			result = merge_one(request, merge, &sources->at[i], pass);
 			wait[i] = result == 1;
 			if (!result)
 				*good = i;
@@ -266,8 +222,8 @@ static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
 	return status;
 }
 
-/* Makes one report of many profiles, on PAGE if it is not NULL. */
-static int report_merged(const struct request *request, struct page *page)
+/* Makes one report of many profiles. */
+static int report_merged(const struct request *request)
 {
 	struct pm_report_options how = request->how;
 	struct pm_snapshot *sum;
@@ -280,17 +236,17 @@ static int report_merged(const struct request *request, struct page *page)
 		cli_complain("report", "%s", strerror(-err));
 		return CLI_FAILED;
 	}
-	status = merge_all(merge, &request->sources, page, &good, &err);
+	status = merge_all(request, merge, &good, &err);
 	/* A profile is only partly in the sum, or the output cannot be written. */
 	if (err == -ENOMEM || err == -EIO) {
-		if (page && page->begun)
-			cli_output_end(&page->output, err);
+		if (request->page)
+			cli_html_end(request->page, NULL, NULL, err);
 		pm_merge_free(merge);
 		return CLI_FAILED;
 	}
 	err = 0;
 	if (pm_merge_process_count(merge) == 1) {
-		err = report_one(request, &request->sources.at[good], page);
+		err = report_one(request, &request->sources.at[good]);
 	} else if (pm_merge_process_count(merge)) {
 		err = pm_merge_end(merge);
 		sum = pm_merge_sum(merge);
@@ -300,8 +256,8 @@ static int report_merged(const struct request *request, struct page *page)
 			err = -EINVAL;
 		how.merge = merge;
 		how.machine = cli_machine_of(sum);
-		if (page)
-			err = page_end(page, sum, &how, err);
+		if (request->page)
+			err = cli_html_end(request->page, sum, &how, err);
 		else if (!err)
 			err = write_report(request, &how, sum, NULL);
 	}
@@ -471,7 +427,7 @@ int cli_report(int argc, char **argv)
 	struct pm_metrics *metrics = NULL;
 	struct request request = {.sources.command = "report",
 				  .counts.command = "report"};
-	struct page page = {.request = &request};
+	struct cli_html page = {.error = 0};
 	int status = options_read(&request, &metrics, argc, argv), failed = 0;
 
 	if (status >= 0)
@@ -485,6 +441,9 @@ int cli_report(int argc, char **argv)
 		status = cli_jobs_choose(&request.sources, request.job);
 	if (status)
 		goto out;
+	page.path = request.output;
+	page.threads = request.sources.count <= PAGE_THREADS;
+	request.page = request.html ? &page : NULL;
 	if (!request.sources.count && !failed) {
 		cli_complain("report", "no profile is given; see perfmon report --help");
 		status = CLI_USAGE;
@@ -512,10 +471,9 @@ int cli_report(int argc, char **argv)
 			     request.sources.count);
 		status = CLI_USAGE;
 	} else if (request.sources.count > 1) {
-		status = report_merged(&request, request.html ? &page : NULL);
+		status = report_merged(&request);
 	} else if (request.sources.count) {
-		status = report_one(&request, &request.sources.at[0],
-				    request.html ? &page : NULL);
+		status = report_one(&request, &request.sources.at[0]);
 	}
 out:
 	cli_sources_free(&request.sources);
