@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/export/export.h"
-#include "core/profile/profile.h"
 #include "core/report/output/escape.h"
 #include "core/text/bytes.h"
 #include "core/text/grow.h"

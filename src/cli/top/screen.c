@@ -10,13 +10,11 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
 #include "cli/common/common.h"
 #include "cli/top/top.h"
-#include "core/kernel/kernel.h"
 
 #define HEAD_LINES 3 /* the program; the options; the headings */
 #define ESCAPE	   27

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The table as text for people, and as lines for scripts. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

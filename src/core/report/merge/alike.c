@@ -330,15 +330,15 @@ static int tell_absent(const struct pm_alike *alike, struct pm_snapshot *timed)
 	return err;
 }
 
-static bool is_kept(const struct pm_snapshot *timed, uint32_t first,
-		    const struct pm_report_event *event)
+bool pm_alike_any_counted(const struct pm_snapshot_thread *threads, uint32_t count,
+			  const struct perfmon_profile_counter *counter)
 {
-	for (uint32_t t = first; t < timed->joined_count; t++) {
-		const struct pm_snapshot_thread *thread = &timed->joined[t];
+	for (uint32_t t = 0; t < count; t++) {
+		const struct pm_snapshot_plan *plan = threads[t].plan;
 
-		for (uint32_t c = 0; c < thread->plan->counter_count; c++)
-			if (thread->record.status[c] > 0 &&
-			    !strcmp(thread->plan->counters[c].name, event->first->name))
+		for (uint32_t c = 0; plan && c < plan->counter_count; c++)
+			if (threads[t].record.status[c] > 0 &&
+			    pm_report_same_event(&plan->counters[c], counter))
 				return true;
 	}
 	return false;
@@ -351,7 +351,10 @@ static void events_list(const struct pm_alike *alike, const struct pm_snapshot *
 {
 	for (uint32_t e = 0; e < alike->model.event_count; e++) {
 		const struct pm_report_event *event = &alike->model.events[e];
-		bool kept = is_kept(timed, first, event);
+		bool kept =
+			timed->joined_count > first &&
+			pm_alike_any_counted(&timed->joined[first],
+					     timed->joined_count - first, event->first);
 
 		/* The reference event is in every run. */
 		if ((event->user_read || event->syscall_read) &&

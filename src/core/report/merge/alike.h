@@ -36,6 +36,9 @@ int pm_alike_begin(struct pm_alike *alike, const struct pm_snapshot *timed,
 /* Marks the nodes of TO, which is made of the thread FROM. */
 int pm_alike_mark(const struct pm_alike *alike, const struct pm_snapshot_thread *from,
 		  struct pm_snapshot_thread *to);
+/* Returns true if one of the COUNT THREADS counted COUNTER. */
+bool pm_alike_any_counted(const struct pm_snapshot_thread *threads, uint32_t count,
+			  const struct perfmon_profile_counter *counter);
 /* Adds notes to TIMED: which events are of the other run, those from joined thread FIRST on, and what was
  * not alike. */
 int pm_alike_tell(const struct pm_alike *alike, struct pm_snapshot *timed,

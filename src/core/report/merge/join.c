@@ -81,21 +81,6 @@ static uint32_t generation_new(struct pm_snapshot *s)
 	return GENERATIONS - 1;
 }
 
-/* Returns true if one of the COUNT THREADS counted COUNTER. */
-static bool any_counted(const struct pm_snapshot_thread *threads, uint32_t count,
-			const struct perfmon_profile_counter *counter)
-{
-	for (uint32_t t = 0; t < count; t++) {
-		const struct pm_snapshot_plan *plan = threads[t].plan;
-
-		for (uint32_t c = 0; plan && c < plan->counter_count; c++)
-			if (threads[t].record.status[c] > 0 &&
-			    pm_report_same_event(&plan->counters[c], counter))
-				return true;
-	}
-	return false;
-}
-
 /* An event of a run, by its name in the runs before: their values stay. */
 static void counted_drop(const struct pm_snapshot *s, uint32_t runs_before,
 			 struct pm_snapshot_thread *thread)
@@ -104,8 +89,8 @@ static void counted_drop(const struct pm_snapshot *s, uint32_t runs_before,
 		const struct perfmon_profile_counter *counter =
 			&thread->plan->counters[c];
 
-		if (any_counted(s->threads, s->thread_count, counter) ||
-		    any_counted(s->joined, runs_before, counter))
+		if (pm_alike_any_counted(s->threads, s->thread_count, counter) ||
+		    pm_alike_any_counted(s->joined, runs_before, counter))
 			thread->record.status[c] = 0;
 	}
 }

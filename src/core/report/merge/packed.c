@@ -12,7 +12,6 @@
 
 #include "core/report/merge/parts.h"
 #include "core/text/bytes.h"
-#include "core/text/grow.h"
 
 #define MAGIC	0x4752454d4e4d4650 /* "PFMNMERG" */
 #define VERSION 2

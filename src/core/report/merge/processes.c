@@ -2,7 +2,6 @@
 /* The processes of a merge, the hosts that they ran on, and lists of processes. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/report/merge/parts.h"
