@@ -97,16 +97,6 @@ static void put_path(struct pm_out *out, struct export_entry *entry,
 	pm_out_text(out, "\n");
 }
 
-/* Readers add what a call has to the caller's values, in which overlapping visits are not. */
-static uint64_t value_of(struct export_profile *profile,
-			 const struct pm_report_tree *tree, uint32_t n,
-			 const struct export_weight *weight, bool exclusive)
-{
-	return pm_path_is_overlapping(tree, n)
-		       ? 0
-		       : export_whole(profile, tree, n, weight, exclusive);
-}
-
 static void put_values(struct pm_out *out, struct export_profile *profile,
 		       const struct pm_report_tree *tree, uint32_t n, uint64_t *totals)
 {
@@ -114,8 +104,12 @@ static void put_values(struct pm_out *out, struct export_profile *profile,
 
 	pm_out_text(out, "0");
 	for (uint32_t c = 0; export_column(tree->model, c, &weight); c++) {
-		uint64_t value = value_of(profile, tree, n, &weight, totals != NULL);
+		uint64_t value = 0;
 
+		/* Readers add what a call has to the caller's values, in which overlapping
+		 * visits are not. */
+		if (!pm_path_is_overlapping(tree, n))
+			value = export_whole(profile, tree, n, &weight, totals != NULL);
 		pm_out_format(out, " %" PRIu64, value);
 		if (totals)
 			totals[c] = pm_plus(totals[c], value);

@@ -109,7 +109,7 @@ static int check_columns(const struct request *request,
 /* Checks that profile I can be exported, before anything is written. Returns 0, or an exit
  * status after a message. */
 static int check_one(const struct request *request, struct pm_snapshot **snapshots,
-		     size_t i, bool *exact)
+		     size_t i)
 {
 	const struct pm_snapshot *snapshot = snapshots[i];
 	struct pm_report_model model;
@@ -126,14 +126,13 @@ static int check_one(const struct request *request, struct pm_snapshot **snapsho
 		err = export_weight_find(&request->weights, &model, &weight, &diag);
 		/* Profiles of the Valgrind tool have no times, and the others have no
 		 * common event. */
-		if (!err && i && model.exact != *exact)
+		if (!err && model.exact != pm_report_is_exact(snapshots[0]))
 			err = pm_diag_set(&diag, -EINVAL,
 					  "some profiles were counted exactly by "
 					  "translation, others by the machine's "
 					  "counters: export them one by one");
 		if (!err && i && formats[request->format].whole)
 			err = check_columns(request, &model, snapshots[0], &diag);
-		*exact = model.exact;
 		if (!err && !i && model.exact && !request->weight)
 			cli_complain("export", "%s: " PM_REPORT_EXACT "; values are %s",
 				     request->sources.at[i].name, model.events[0].name);
@@ -325,7 +324,6 @@ static int export(const struct request *request)
 	size_t count = request->sources.count, read = 0, good = 0;
 	struct pm_snapshot **snapshots = calloc(count, sizeof(struct pm_snapshot *));
 	int status = CLI_FAILED;
-	bool exact = false;
 
 	if (!snapshots) {
 		cli_complain("export", "no memory");
@@ -333,8 +331,7 @@ static int export(const struct request *request)
 	}
 	while (read < count && !read_one(&request->sources.at[read], &snapshots[read]))
 		read++;
-	while (read == count && good < count &&
-	       !check_one(request, snapshots, good, &exact))
+	while (read == count && good < count && !check_one(request, snapshots, good))
 		good++;
 	if (good == count)
 		status = write_output(request, snapshots);

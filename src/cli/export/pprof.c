@@ -26,13 +26,12 @@ enum {
 	PROFILE_DURATION_NS = 10,
 	PROFILE_COMMENT = 13,
 	PROFILE_DEFAULT_TYPE = 14,
-	TYPE_TYPE = 1,
-	TYPE_UNIT = 2,
+	/* Of a type, which has a name and a unit, and of a label, which has a key and a text. */
+	FIRST_TEXT = 1,
+	SECOND_TEXT = 2,
 	SAMPLE_LOCATION = 1,
 	SAMPLE_VALUE = 2,
 	SAMPLE_LABEL = 3,
-	LABEL_KEY = 1,
-	LABEL_TEXT = 2,
 	LOCATION_ID = 1,
 	LOCATION_LINE = 4,
 	LINE_FUNCTION = 1,
@@ -94,24 +93,15 @@ static uint64_t string(struct export_job *job, struct pm_bytes *m, const char *t
 	return entry ? entry->number : 0;
 }
 
-static void put_label(struct export_job *job, struct pm_bytes *sample, const char *key,
-		      const char *text)
+/* Writes a type or a label. */
+static void put_texts(struct export_job *job, struct pm_bytes *m, uint32_t field,
+		      const char *first, const char *second)
 {
-	struct pm_bytes label = {.used = 0};
+	struct pm_bytes inner = {.used = 0};
 
-	put_field(&label, LABEL_KEY, string(job, &label, key));
-	put_field(&label, LABEL_TEXT, string(job, &label, text));
-	put_inner(sample, SAMPLE_LABEL, &label);
-}
-
-static void put_type(struct export_job *job, struct pm_bytes *m, const char *name,
-		     const char *unit)
-{
-	struct pm_bytes type = {.used = 0};
-
-	put_field(&type, TYPE_TYPE, string(job, &type, name));
-	put_field(&type, TYPE_UNIT, string(job, &type, unit));
-	put_inner(m, PROFILE_SAMPLE_TYPE, &type);
+	put_field(&inner, FIRST_TEXT, string(job, &inner, first));
+	put_field(&inner, SECOND_TEXT, string(job, &inner, second));
+	put_inner(m, field, &inner);
 }
 
 /* Writes the unit of event E, whose values are whole numbers: its scale is part of the unit. */
@@ -128,7 +118,7 @@ static void put_event_type(struct export_job *job, struct pm_bytes *m,
 			 strcmp(counter->unit, "ns") ? counter->unit : "nanoseconds");
 	else
 		snprintf(unit, sizeof(unit), "x %g %.60s", counter->scale, counter->unit);
-	put_type(job, m, event->name, unit);
+	put_texts(job, m, PROFILE_SAMPLE_TYPE, event->name, unit);
 }
 
 static void put_types(struct export_job *job, const struct export_profile *profile,
@@ -140,11 +130,11 @@ static void put_types(struct export_job *job, const struct export_profile *profi
 
 	for (uint32_t c = 0; (name = export_column(model, c, &weight)); c++) {
 		if (weight.kind == EXPORT_TIME)
-			put_type(job, m, name, "nanoseconds");
+			put_texts(job, m, PROFILE_SAMPLE_TYPE, name, "nanoseconds");
 		else
 			put_event_type(job, m, &model->events[weight.index]);
 	}
-	put_type(job, m, "visits", "count");
+	put_texts(job, m, PROFILE_SAMPLE_TYPE, "visits", "count");
 	/* Otherwise pprof shows the last one first. */
 	put_field(m, PROFILE_DEFAULT_TYPE, string(job, m, first ? first : "visits"));
 }
@@ -195,14 +185,14 @@ static void put_marks(struct export_job *job, struct pm_bytes *sample, const cha
 	char text[256];
 
 	if (value->state != PM_COUNTED) {
-		put_label(job, sample, "not counted", name);
+		put_texts(job, sample, SAMPLE_LABEL, "not counted", name);
 		return;
 	}
 	for (uint32_t mark = 1; mark && mark <= value->marks; mark <<= 1) {
 		if (!(value->marks & mark & EXPORT_MARKS))
 			continue;
 		snprintf(text, sizeof(text), "%s: %s", name, pm_report_mark_name(mark));
-		put_label(job, sample, "mark", text);
+		put_texts(job, sample, SAMPLE_LABEL, "mark", text);
 	}
 }
 
@@ -223,7 +213,7 @@ static void put_values(struct export_job *job, struct export_profile *profile,
 			put_marks(job, sample, name, &value);
 	}
 	if (!pm_path_threads(tree, n)->count)
-		put_label(job, sample, "not counted", "visits");
+		put_texts(job, sample, SAMPLE_LABEL, "not counted", "visits");
 	put_varint(&values, pm_path_visits(tree, n)->ended);
 	put_inner(sample, SAMPLE_VALUE, &values);
 }
@@ -239,7 +229,7 @@ static void put_process(struct export_job *job, const struct export_profile *pro
 	if (header->rank >= 0)
 		snprintf(text + used, sizeof(text) - (size_t)used, ", rank %d",
 			 header->rank);
-	put_label(job, sample, "process", text);
+	put_texts(job, sample, SAMPLE_LABEL, "process", text);
 }
 
 int export_pprof(struct pm_out *out, struct export_profile *profile,
@@ -263,7 +253,7 @@ int export_pprof(struct pm_out *out, struct export_profile *profile,
 		put_inner(&sample, SAMPLE_LOCATION, &stack);
 		put_values(job, profile, tree, n, &sample);
 		if (profile->thread)
-			put_label(job, &sample, "thread", profile->thread);
+			put_texts(job, &sample, SAMPLE_LABEL, "thread", profile->thread);
 		if (job->profiles > 1)
 			put_process(job, profile, &sample);
 		put_inner(&m, PROFILE_SAMPLE, &sample);
