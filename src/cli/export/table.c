@@ -20,20 +20,6 @@ static int compare(const void *a, const void *b)
 	return strcmp(left->text, right->text);
 }
 
-static struct export_entry *entry_make(uint32_t above, const char *text)
-{
-	struct export_entry *entry = calloc(1, sizeof(*entry));
-
-	if (entry)
-		entry->text = strdup(text);
-	if (!entry || !entry->text) {
-		free(entry);
-		return NULL;
-	}
-	entry->above = above;
-	return entry;
-}
-
 struct export_entry *export_table_add(struct export_table *table, uint32_t above,
 				      const char *text)
 {
@@ -43,15 +29,16 @@ struct export_entry *export_table_add(struct export_table *table, uint32_t above
 
 	if (found)
 		return *found;
-	entry = PM_GROW(table->entries, table->count) ? entry_make(above, text) : NULL;
-	if (entry && !tsearch(entry, &table->root, compare)) {
-		free(entry->text);
-		free(entry);
-		entry = NULL;
-	}
+	entry = PM_GROW(table->entries, table->count) ? malloc(sizeof(*entry)) : NULL;
 	if (!entry)
 		return NULL;
-	entry->number = table->count;
+	*entry = (struct export_entry){
+		.number = table->count, .above = above, .text = strdup(text)};
+	if (!entry->text || !tsearch(entry, &table->root, compare)) {
+		free(entry->text);
+		free(entry);
+		return NULL;
+	}
 	table->entries[table->count++] = entry;
 	return entry;
 }

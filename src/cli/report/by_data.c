@@ -21,12 +21,19 @@ static int by_text(const void *a, const void *b)
 	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
-/* Adds NAME, which is in no number yet. */
-static int region_add(struct by *by, const char *name, uint32_t *number)
+/* Gets the number of the region called NAME, which is added if need be. */
+static int region_number(struct by *by, const char *name, uint32_t *number)
 {
-	struct name *added = malloc(sizeof(*added));
-	char *text = strdup(name);
+	struct name key = {.text = name}, **found = tfind(&key, &by->numbers, by_text);
+	struct name *added;
+	char *text;
 
+	if (found) {
+		*number = (*found)->number;
+		return 0;
+	}
+	added = malloc(sizeof(*added));
+	text = strdup(name);
 	if (added && text && PM_GROW(by->regions, by->region_count + 1)) {
 		*added = (struct name){by->region_count + 1, text};
 		if (tsearch(added, &by->numbers, by_text)) {
@@ -38,16 +45,6 @@ static int region_add(struct by *by, const char *name, uint32_t *number)
 	free(added);
 	free(text);
 	return -ENOMEM;
-}
-
-static int region_number(struct by *by, const char *name, uint32_t *number)
-{
-	struct name key = {.text = name}, **found = tfind(&key, &by->numbers, by_text);
-
-	if (!found)
-		return region_add(by, name, number);
-	*number = (*found)->number;
-	return 0;
 }
 
 int by_begin(struct by *by, const char *key, bool subtract_bias)

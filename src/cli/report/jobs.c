@@ -8,6 +8,7 @@
 
 #include "core/profile/profile.h"
 #include "core/report/model/times.h"
+#include "core/text/grow.h"
 
 #define NO_JOB "none"
 
@@ -28,18 +29,15 @@ static int jobs_add(struct jobs *jobs, const struct perfmon_profile_header *head
 		    size_t *number)
 {
 	const char *id = header->job[0] ? header->job : NO_JOB;
-	struct job *larger;
 
 	for (*number = 0; *number < jobs->count; (*number)++)
 		if (!strcmp(jobs->at[*number].id, id))
 			break;
 	if (*number == jobs->count) {
-		larger = reallocarray(jobs->at, jobs->count + 1, sizeof(*larger));
-		if (!larger)
+		if (!PM_GROW(jobs->at, jobs->count))
 			return -ENOMEM;
-		jobs->at = larger;
-		larger[jobs->count] = (struct job){.began_ns = UINT64_MAX};
-		strcpy(larger[jobs->count++].id, id);
+		jobs->at[jobs->count] = (struct job){.began_ns = UINT64_MAX};
+		strcpy(jobs->at[jobs->count++].id, id);
 	}
 	jobs->at[*number].profiles++;
 	if (header->begin_realtime_ns < jobs->at[*number].began_ns)

@@ -150,13 +150,11 @@ static int report_one(const struct request *request, const struct cli_source *so
 		return CLI_FAILED;
 	options_complete(&how, snapshot);
 	status = counts_join(request, snapshot);
-	if (status)
-		goto out;
-	if (request->page && !request->page->begun)
+	if (!status && request->page && !request->page->begun)
 		cli_html_add(request->page, snapshot, &how);
-	status = request->page ? cli_html_end(request->page, snapshot, &how, 0)
-			       : write_report(request, &how, snapshot, NULL);
-out:
+	if (!status)
+		status = request->page ? cli_html_end(request->page, snapshot, &how, 0)
+				       : write_report(request, &how, snapshot, NULL);
 	pm_snapshot_free(snapshot);
 	return status;
 }

@@ -200,6 +200,17 @@ static void *room(struct rest *rest, uint64_t count, size_t size, size_t least)
 	return memory;
 }
 
+/* Returns the next COUNT elements in memory that the caller owns, or NULL. */
+static void *take_copy(struct rest *rest, uint64_t count, size_t size)
+{
+	const void *from = take(rest, count, size);
+	void *copy = room(rest, count, size, 0);
+
+	if (from && copy)
+		memcpy(copy, from, count * size);
+	return copy;
+}
+
 static char *take_text(struct rest *rest)
 {
 	const unsigned char *end = rest->size ? memchr(rest->at, '\0', rest->size) : NULL;
@@ -246,14 +257,14 @@ static void take_hosts(struct rest *rest, struct pm_merge *merge, uint32_t count
 
 static void take_processes(struct rest *rest, struct pm_merge *merge, uint32_t count)
 {
-	const struct pm_merge_process *from = take(rest, count, sizeof(*from));
+	merge->processes = take_copy(rest, count, sizeof(merge->processes[0]));
+	merge->process_count = merge->processes ? count : 0;
+	for (uint32_t i = 0; i < merge->process_count; i++) {
+		const struct pm_merge_process *process = &merge->processes[i];
 
-	merge->processes = room(rest, count, sizeof(merge->processes[0]), 0);
-	for (uint32_t i = 0; from && merge->processes && i < count; i++) {
-		if (from[i].host >= merge->host_count ||
-		    from[i].writer > PM_WRITER_GONE || !isfinite(from[i].duration_ns))
+		if (process->host >= merge->host_count ||
+		    process->writer > PM_WRITER_GONE || !isfinite(process->duration_ns))
 			refuse(rest, -EINVAL);
-		merge->processes[merge->process_count++] = from[i];
 	}
 	if (!count)
 		refuse(rest, -EINVAL);
@@ -261,15 +272,14 @@ static void take_processes(struct rest *rest, struct pm_merge *merge, uint32_t c
 
 static void take_boots(struct rest *rest, struct pm_merge *merge, uint32_t count)
 {
-	const struct pm_merge_boot *from = take(rest, count, sizeof(*from));
+	merge->boots = take_copy(rest, count, sizeof(merge->boots[0]));
+	merge->boot_count = merge->boots ? count : 0;
+	for (uint32_t i = 0; i < merge->boot_count; i++) {
+		struct pm_merge_boot *boot = &merge->boots[i];
 
-	merge->boots = room(rest, count, sizeof(merge->boots[0]), 0);
-	for (uint32_t i = 0; from && merge->boots && i < count; i++) {
-		merge->boots[i] = from[i];
-		merge->boots[i].id[sizeof(from[i].id) - 1] = '\0';
-		if (!isfinite(from[i].tick_ns) || !isfinite(from[i].tick_error))
+		boot->id[sizeof(boot->id) - 1] = '\0';
+		if (!isfinite(boot->tick_ns) || !isfinite(boot->tick_error))
 			refuse(rest, -EINVAL);
-		merge->boot_count++;
 	}
 }
 
@@ -324,18 +334,16 @@ static void take_ranges(struct rest *rest, const struct pm_merge *merge,
 			struct pm_merge_ranges *ranges, uint32_t count)
 {
 	uint32_t width = PM_RANGE_EVENTS + merge->event_count;
-	const struct pm_merge_path *path = take(rest, count, sizeof(*path));
-	const struct pm_merge_cell *cells =
-		take(rest, (uint64_t)count * width, sizeof(*cells));
+	struct pm_merge_path *path = take_copy(rest, count, sizeof(*path));
+	struct pm_merge_cell *cells =
+		take_copy(rest, (uint64_t)count * width, sizeof(*cells));
 
-	ranges->path = room(rest, count, sizeof(*path), 0);
-	ranges->cells = room(rest, (uint64_t)count * width, sizeof(*cells), 0);
+	ranges->path = path;
+	ranges->cells = cells;
 	if (rest->err)
 		return;
 	ranges->count = ranges->room = count;
 	ranges->width = width;
-	memcpy(ranges->path, path, count * sizeof(*path));
-	memcpy(ranges->cells, cells, (size_t)count * width * sizeof(*cells));
 	for (uint32_t n = 1; n < count; n++) {
 		uint32_t region = path[n].region & PM_NODE_REGION;
 
