@@ -114,35 +114,65 @@ uint32_t pm_merge_open_count(const struct pm_merge *merge, uint32_t quantity)
 		       : 0;
 }
 
+/* Returns the first process of LIST, renumbered by SHIFT, that does not have the path of CELL, or
+ * PM_MERGE_NONE. */
+static uint32_t absent_of(const struct pm_merge_cell *cell,
+			  const struct pm_merge_list *list, uint32_t shift)
+{
+	uint32_t seen = cell->counted + cell->unknown;
+
+	if (cell->absent != PM_MERGE_NONE)
+		return cell->absent + shift;
+	return seen < list->count ? pm_merge_list_at(list, seen) + shift : PM_MERGE_NONE;
+}
+
+/* Adds FROM, of processes that come behind those of CELL. */
+static void cell_join(struct pm_merge_cell *cell, const struct pm_merge_list *list,
+		      const struct pm_merge_cell *from,
+		      const struct pm_merge_list *others, uint32_t shift)
+{
+	uint32_t absent = absent_of(cell, list, 0);
+
+	cell->absent = absent != PM_MERGE_NONE ? absent : absent_of(from, others, shift);
+	if (from->counted && (!cell->counted || from->min < cell->min)) {
+		cell->min = from->min;
+		cell->min_process = from->min_process + shift;
+	}
+	if (from->counted && (!cell->counted || from->max > cell->max)) {
+		cell->max = from->max;
+		cell->max_process = from->max_process + shift;
+	}
+	if (from->counted && (!cell->counted || from->coverage < cell->coverage))
+		cell->coverage = from->coverage;
+	cell->sum += from->sum;
+	cell->error = fmaxf(cell->error, from->error);
+	cell->marks |= from->marks;
+	cell->counted += from->counted;
+	cell->unknown += from->unknown;
+}
+
 /* Adds V of PROCESS, which comes next in LIST, in a unit of SCALE. */
 static void cell_add(struct pm_merge_cell *cell, const struct pm_merge_list *list,
 		     uint32_t process, const struct pm_value *v, double scale)
 {
-	uint32_t seen = cell->counted + cell->unknown;
+	static const struct pm_merge_list alone = {.count = 1};
 	double value = v->value * scale;
+	struct pm_merge_cell own = {.absent = PM_MERGE_NONE, .unknown = 1};
 
-	/* Those before it in the list that were not seen have no such path. */
-	if (seen < list->count && cell->absent == PM_MERGE_NONE)
-		cell->absent = pm_merge_list_at(list, seen);
-	if (v->state != PM_COUNTED) {
-		cell->unknown++;
-		return;
-	}
-	cell->sum += value;
-	if (!cell->counted || value < cell->min) {
-		cell->min = value;
-		cell->min_process = process;
-	}
-	if (!cell->counted || value > cell->max) {
-		cell->max = value;
-		cell->max_process = process;
-	}
-	if (!cell->counted || v->coverage < cell->coverage)
-		cell->coverage = (float)v->coverage;
-	if (v->error > 0)
-		cell->error = fmaxf(cell->error, (float)(v->error / fabs(v->value)));
-	cell->marks |= v->marks;
-	cell->counted++;
+	if (v->state == PM_COUNTED)
+		own = (struct pm_merge_cell){
+			.absent = PM_MERGE_NONE,
+			.counted = 1,
+			.sum = value,
+			.min = value,
+			.max = value,
+			.min_process = process,
+			.max_process = process,
+			.marks = v->marks,
+			.coverage = (float)v->coverage,
+			.error = v->error > 0 ? (float)(v->error / fabs(v->value)) : 0,
+		};
+	cell_join(cell, list, &own, &alone, 0);
 }
 
 /* A process, while its values are added. */
@@ -255,43 +285,6 @@ int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	return err;
 }
 
-/* Returns the first process of LIST, renumbered by SHIFT, that does not have the path of CELL, or
- * PM_MERGE_NONE. */
-static uint32_t absent_of(const struct pm_merge_cell *cell,
-			  const struct pm_merge_list *list, uint32_t shift)
-{
-	uint32_t seen = cell->counted + cell->unknown;
-
-	if (cell->absent != PM_MERGE_NONE)
-		return cell->absent + shift;
-	return seen < list->count ? pm_merge_list_at(list, seen) + shift : PM_MERGE_NONE;
-}
-
-/* Adds FROM, of processes that come behind those of CELL. */
-static void cell_join(struct pm_merge_cell *cell, const struct pm_merge_list *list,
-		      const struct pm_merge_cell *from,
-		      const struct pm_merge_list *others, uint32_t shift)
-{
-	uint32_t absent = absent_of(cell, list, 0);
-
-	cell->absent = absent != PM_MERGE_NONE ? absent : absent_of(from, others, shift);
-	if (from->counted && (!cell->counted || from->min < cell->min)) {
-		cell->min = from->min;
-		cell->min_process = from->min_process + shift;
-	}
-	if (from->counted && (!cell->counted || from->max > cell->max)) {
-		cell->max = from->max;
-		cell->max_process = from->max_process + shift;
-	}
-	if (from->counted && (!cell->counted || from->coverage < cell->coverage))
-		cell->coverage = from->coverage;
-	cell->sum += from->sum;
-	cell->error = fmaxf(cell->error, from->error);
-	cell->marks |= from->marks;
-	cell->counted += from->counted;
-	cell->unknown += from->unknown;
-}
-
 /* Adds the ranges FROM, whose quantity Q is TO's quantity quantities[Q]. */
 static int ranges_join(struct pm_merge *merge, struct pm_merge_ranges *to,
 		       const struct pm_merge *other, const struct pm_merge_ranges *from,
@@ -394,9 +387,7 @@ struct pm_range pm_merge_range(const struct pm_merge *merge, bool flat, uint32_t
 	range.min_process = cell->min_process;
 	range.max_process = cell->max_process;
 	if (absent) {
-		uint32_t first = cell->absent != PM_MERGE_NONE
-					 ? cell->absent
-					 : pm_merge_list_at(list, range.present);
+		uint32_t first = absent_of(cell, list, 0);
 
 		if (cell->min > 0 || first < cell->min_process)
 			range.min_process = first;
