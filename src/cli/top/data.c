@@ -233,7 +233,7 @@ int top_look_threads(struct top_look *look, const struct top_look *before)
 	uint32_t *ended, ended_count = 0;
 	int err;
 
-	if (look->threads)
+	if (look->group_count > 1)
 		return 0;
 	ended = calloc((size_t)s->thread_count + 1, sizeof(*ended));
 	err = ended ? 0 : -ENOMEM;
@@ -259,7 +259,6 @@ int top_look_threads(struct top_look *look, const struct top_look *before)
 	match_free(&match);
 	free(ended);
 	free(earlier.at);
-	look->threads = !err;
 	while (err && look->group_count > 1)
 		group_free(&look->groups[--look->group_count]);
 	return err;

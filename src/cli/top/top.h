@@ -49,9 +49,8 @@ struct top_look {
 	bool whole;	/* since the begin of the profile: there is no other look */
 	uint32_t threads_live, threads_ended;
 	uint64_t cpu_at_ns; /* when the CPU times were read; 0: they were not */
-	bool threads;	    /* there are groups for threads */
 	uint32_t group_count;
-	/* All threads; with `threads` also each one, and the ended ones if any. */
+	/* All threads; after top_look_threads() also each one, and the ended ones if any. */
 	struct top_group *groups;
 };
 
