@@ -214,7 +214,8 @@ struct cli_sources {
  * Adds a file, or the profiles in a directory in the order of the numbers in their names.
  */
 int cli_sources_add_path(struct cli_sources *sources, const char *path);
-int cli_sources_add_pid(struct cli_sources *sources, const char *text);
+/* For options: adds a process, by its PID, to the struct cli_sources in TO. */
+int cli_take_pid(const char *command, const struct cli_option *option, const char *text);
 void cli_sources_free(struct cli_sources *sources);
 
 /* Reads the profile as it is now. Returns 0 or a negative errno, with DIAG. */

@@ -108,7 +108,7 @@ int cli_sources_add_path(struct cli_sources *sources, const char *path)
 	return add(sources, path, 0);
 }
 
-int cli_sources_add_pid(struct cli_sources *sources, const char *text)
+int cli_take_pid(const char *command, const struct cli_option *option, const char *text)
 {
 	char *end;
 	long pid;
@@ -116,9 +116,8 @@ int cli_sources_add_pid(struct cli_sources *sources, const char *text)
 	errno = 0;
 	pid = strtol(text, &end, 10);
 	if (errno || end == text || *end || pid <= 0 || pid > INT32_MAX)
-		return cli_fail(CLI_USAGE, sources->command, "'%s' is not a process ID",
-				text);
-	return add(sources, text, (pid_t)pid);
+		return cli_fail(CLI_USAGE, command, "'%s' is not a process ID", text);
+	return add(option->to, text, (pid_t)pid);
 }
 
 void cli_sources_free(struct cli_sources *sources)

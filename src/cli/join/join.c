@@ -5,16 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/common.h"
 #include "core/text/grow.h"
 
-int cli_counts_add(struct cli_counts *counts, const char *path)
+int cli_take_counts(const char *command, const struct cli_option *option,
+		    const char *text)
 {
+	struct cli_counts *counts = option->to;
+
 	if (!PM_GROW(counts->paths, counts->count)) {
-		cli_complain(counts->command, "%s", strerror(ENOMEM));
+		cli_complain(command, "%s", strerror(ENOMEM));
 		return CLI_FAILED;
 	}
-	counts->paths[counts->count++] = path;
+	counts->paths[counts->count++] = text;
 	return 0;
 }
 

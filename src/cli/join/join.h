@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "cli/common/common.h"
 #include "core/report/merge/join.h"
 
 /* The profiles of runs, as options name them: each a file or a directory of one run's processes. */
@@ -19,7 +20,9 @@ struct cli_counts {
 
 /* Functions that return int return 0, or an exit status after a message. */
 
-int cli_counts_add(struct cli_counts *counts, const char *path);
+/* For options: adds a path to the struct cli_counts in TO. */
+int cli_take_counts(const char *command, const struct cli_option *option,
+		    const char *text);
 void cli_counts_free(struct cli_counts *counts);
 
 /* Joins all COUNTS to TIMED. */

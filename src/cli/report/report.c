@@ -335,20 +335,6 @@ static int report_by(const struct request *request)
 	return status;
 }
 
-static int take_pid(const char *command, const struct cli_option *option,
-		    const char *text)
-{
-	(void)command;
-	return cli_sources_add_pid(option->to, text);
-}
-
-static int take_counts(const char *command, const struct cli_option *option,
-		       const char *text)
-{
-	(void)command;
-	return cli_counts_add(option->to, text);
-}
-
 static int take_top(const char *command, const struct cli_option *option,
 		    const char *text)
 {
@@ -374,7 +360,7 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 	const unsigned int html = PM_FORMATS;
 	unsigned int format = PM_FORMAT_TEXT;
 	const struct cli_option options[] = {
-		{"pid", .take = take_pid, .to = &request->sources},
+		{"pid", .take = cli_take_pid, .to = &request->sources},
 		{"format", .choice = &format, .choices = formats},
 		{"html", "html", .choice = &format, .choices = formats},
 		{"per-thread", .flag = &request->how.per_thread},
@@ -382,7 +368,7 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 		{"metrics", .take = cli_take_metrics, .to = metrics},
 		{"job", .text = &request->job},
 		{"by", .text = &request->by},
-		{"counts", .take = take_counts, .to = &request->counts},
+		{"counts", .take = cli_take_counts, .to = &request->counts},
 		{"profile", .text = &request->profile},
 		{"subtract-bias", .flag = &request->how.subtract_bias},
 		{"top", .take = take_top, .to = &request->top},
