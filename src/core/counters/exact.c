@@ -2,7 +2,6 @@
 #include "core/counters/exact.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
 #include "core/kernel/kernel.h"
 
@@ -67,8 +66,7 @@ int pm_exact_open(struct pm_instance *instance, struct pm_diag *diag)
 	if (wrong)
 		return pm_diag_set(diag, -EOPNOTSUPP,
 				   "exact events count the calling thread: %s", wrong);
-	err = pm_kernel_mmap(&memory, size_of(instance->count), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	err = pm_kernel_map(&memory, size_of(instance->count));
 	if (err)
 		return pm_diag_set(diag, err, "no memory for exact counters");
 	instance->exact = memory;

@@ -186,6 +186,24 @@ int pm_kernel_madvise(void *address, size_t size, int advice)
 	return CALL(PM_CALL_MADVISE, madvise(address, size, advice));
 }
 
+int pm_kernel_map(void **out, size_t size)
+{
+	return pm_kernel_mmap(out, size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+int pm_kernel_map_wiped(void **out, size_t size)
+{
+	int err = pm_kernel_map(out, size);
+
+	if (err)
+		return err;
+	err = pm_kernel_madvise(*out, size, MADV_WIPEONFORK);
+	if (err)
+		pm_kernel_munmap(*out, size);
+	return err;
+}
+
 ssize_t pm_kernel_read(int fd, void *buffer, size_t size)
 {
 	/* libc's read() is a cancellation point, and the END of a region must not be

@@ -119,6 +119,10 @@ int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd,
 int pm_kernel_mmap_fixed(void *address, size_t size, int protection, int flags, int fd,
 			 off_t offset);
 int pm_kernel_munmap(void *address, size_t size);
+/* Maps private memory, all zero. */
+int pm_kernel_map(void **out, size_t size);
+/* Likewise memory that a forked child finds zeroed. */
+int pm_kernel_map_wiped(void **out, size_t size);
 int pm_kernel_madvise(void *address, size_t size, int advice);
 ssize_t pm_kernel_read(int fd, void *buffer, size_t size);
 ssize_t pm_kernel_write(int fd, const void *buffer, size_t size);

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/kernel/kernel.h"
 #include "fastpath/fastpath.h"
@@ -42,8 +41,7 @@ static int grow(void)
 	void *memory;
 
 	if (log2 > MOST_LOG2 ||
-	    pm_kernel_mmap(&memory, bytes(log2), PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+	    pm_kernel_map(&memory, bytes(log2)))
 		return -1;
 	if (count)
 		memcpy(memory, old, count * sizeof(*paths));

@@ -21,17 +21,10 @@
 static int map_reader(struct perfmon_session *session)
 {
 	void *memory;
-	int err =
-		pm_kernel_mmap(&memory, sizeof(*session->reader), PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err = pm_kernel_map_wiped(&memory, sizeof(*session->reader));
 
 	if (err)
 		return err;
-	err = pm_kernel_madvise(memory, sizeof(*session->reader), MADV_WIPEONFORK);
-	if (err) {
-		pm_kernel_munmap(memory, sizeof(*session->reader));
-		return err;
-	}
 	session->reader = memory;
 	session->reader->session = session;
 	return 0;

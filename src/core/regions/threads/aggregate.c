@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
@@ -40,8 +39,7 @@ static struct pm_aggregate *make_aggregate(uint32_t counters)
 	struct pm_aggregate *aggregate;
 	void *memory;
 
-	if (pm_kernel_mmap(&memory, sizeof(*aggregate), PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+	if (pm_kernel_map(&memory, sizeof(*aggregate)))
 		return NULL;
 	aggregate = memory;
 	record = pm_profile_reserve(PERFMON_PROFILE_TYPE_THREAD, sizeof(*record));

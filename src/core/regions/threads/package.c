@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/kernel/handler.h"
 #include "core/kernel/kernel.h"
@@ -64,20 +63,11 @@ static __thread bool reading __attribute__((tls_model("initial-exec")));
 
 /* --- paths --------------------------------------------------------------------------------- */
 
-static void *map(size_t size)
+/* Returns the size of all that is kept of ROOM paths: one mapping, the counts first. */
+static size_t size_of(uint32_t room)
 {
-	void *memory;
-
-	return pm_kernel_mmap(&memory, size, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-		       ? NULL
-		       : memory;
-}
-
-static void unmap(void *memory, size_t size)
-{
-	if (memory)
-		pm_kernel_munmap(memory, size);
+	return room * (events * sizeof(*open.begin) + sizeof(*open.paths) +
+		       sizeof(*open.heads));
 }
 
 static uint32_t *head_of(uint64_t key)
@@ -87,29 +77,22 @@ static uint32_t *head_of(uint64_t key)
 
 static void free_paths(void)
 {
-	unmap(open.paths, open.room * sizeof(*open.paths));
-	unmap(open.begin, (size_t)open.room * events * sizeof(*open.begin));
-	unmap(open.heads, open.room * sizeof(*open.heads));
-	open.paths = NULL;
-	open.begin = NULL;
-	open.heads = NULL;
-	open.room = 0;
+	if (open.room)
+		pm_kernel_munmap(open.begin, size_of(open.room));
 }
 
 /* Makes room for twice as many paths. No malloc: a signal handler may have interrupted it. */
 static bool grow(void)
 {
 	uint32_t room = open.room ? 2 * open.room : 64, count = open.count;
-	struct path *paths = map(room * sizeof(*paths));
-	struct counted *begin = map((size_t)room * events * sizeof(*begin));
-	uint32_t *heads = map(room * sizeof(*heads));
+	struct counted *begin;
+	struct path *paths;
+	void *memory;
 
-	if (!paths || !begin || !heads) {
-		unmap(paths, room * sizeof(*paths));
-		unmap(begin, (size_t)room * events * sizeof(*begin));
-		unmap(heads, room * sizeof(*heads));
+	if (pm_kernel_map(&memory, size_of(room)))
 		return false;
-	}
+	begin = memory;
+	paths = (struct path *)(void *)(begin + (size_t)room * events);
 	if (count) {
 		memcpy(paths, open.paths, count * sizeof(*paths));
 		memcpy(begin, open.begin, (size_t)count * events * sizeof(*begin));
@@ -117,7 +100,7 @@ static bool grow(void)
 	free_paths();
 	open.paths = paths;
 	open.begin = begin;
-	open.heads = heads;
+	open.heads = (uint32_t *)(void *)(paths + room);
 	open.room = room;
 	for (uint32_t i = 1; i < count; i++) {
 		paths[i].next = *head_of(paths[i].key);
@@ -276,11 +259,14 @@ static struct pm_package_stack *stack_of(struct pm_thread *thread)
 {
 	struct pm_package_stack *stack = thread->packages;
 
+	void *memory;
+
 	if (!stack) {
-		stack = map(sizeof(*stack));
-		thread->packages = stack;
+		if (pm_kernel_map(&memory, sizeof(*stack)))
+			return NULL;
+		thread->packages = stack = memory;
 	}
-	if (stack && stack->epoch != open.epoch) {
+	if (stack->epoch != open.epoch) {
 		stack->epoch = open.epoch;
 		stack->depth = stack->visits = stack->task = 0;
 	}
@@ -380,8 +366,7 @@ void pm_package_leave(struct pm_thread *thread)
 		return;
 	pm_packages_read(packages, &now);
 	account_now(&now, thread);
-	unmap(thread->packages, sizeof(*thread->packages));
-	thread->packages = NULL;
+	pm_package_forget_thread(thread);
 }
 
 bool pm_package_is_read(void)
@@ -456,6 +441,7 @@ void pm_package_forget(void)
 
 void pm_package_forget_thread(struct pm_thread *thread)
 {
-	unmap(thread->packages, sizeof(*thread->packages));
+	if (thread->packages)
+		pm_kernel_munmap(thread->packages, sizeof(*thread->packages));
 	thread->packages = NULL;
 }

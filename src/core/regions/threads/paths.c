@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/regions/threads/paths.h"
 
-#include <sys/mman.h>
-
 #include "core/kernel/kernel.h"
 #include "core/regions/threads/exclude.h"
 #include "core/regions/threads/recycle.h"
@@ -96,8 +94,7 @@ static int grow_entries(struct pm_thread *thread)
 	uint64_t shift = block->entry_shift - 1;
 	void *memory;
 
-	if (pm_kernel_mmap(&memory, size, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+	if (pm_kernel_map(&memory, size))
 		return -1;
 	for (i = 0; i < old_count; i++)
 		if (block->entries[i].key)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdbool.h> /* urcu/flavor.h of 0.15 uses bool and does not include it */
 #include <string.h>
-#include <sys/mman.h>
 #include <urcu/flavor.h>
 #include <urcu/list.h>
 #include <urcu/rculfhash.h>
@@ -158,8 +157,7 @@ static void *take(size_t size)
 
 	size = (size + 15) & ~(size_t)15;
 	if (size > chunk_left) {
-		if (pm_kernel_mmap(&memory, CHUNK, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+		if (pm_kernel_map(&memory, CHUNK))
 			return NULL;
 		chunk = memory;
 		chunk_left = CHUNK;

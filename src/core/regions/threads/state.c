@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/kernel/kernel.h"
@@ -100,21 +99,11 @@ bool pm_regions_is_ours(void)
 
 int pm_regions_make_ours(void)
 {
-	size_t size = pm_kernel_page_size();
 	void *page = life;
-	int err = 0;
+	int err = page ? 0 : pm_kernel_map_wiped(&page, pm_kernel_page_size());
 
-	if (!page)
-		err = pm_kernel_mmap(&page, size, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (err)
 		return err;
-	life = NULL;
-	err = pm_kernel_madvise(page, size, MADV_WIPEONFORK);
-	if (err) {
-		pm_kernel_munmap(page, size);
-		return err;
-	}
 	life = page;
 	__atomic_store_n(life, 1, __ATOMIC_RELAXED);
 	return 0;

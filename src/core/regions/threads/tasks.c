@@ -64,8 +64,7 @@ static bool map_chunks(uint32_t chunk)
 	struct pm_task *tasks;
 	void *memory;
 
-	if (pm_kernel_mmap(&memory, sizeof(*tasks) * PM_TASKS_CHUNK * chunks,
-			   PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+	if (pm_kernel_map(&memory, sizeof(*tasks) * PM_TASKS_CHUNK * chunks))
 		return false;
 	tasks = memory;
 	/* Number 0 is no task's, and id 0 none that waits. */

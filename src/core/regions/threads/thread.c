@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
@@ -95,8 +94,7 @@ static struct pm_thread *take_thread(uint32_t counters)
 		spare_blocks -= block != NULL;
 	} else {
 		if (chunk_left < size) {
-			if (pm_kernel_mmap(&memory, CHUNK, PROT_READ | PROT_WRITE,
-					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+			if (pm_kernel_map(&memory, CHUNK))
 				return NULL;
 			chunk = memory;
 			chunk_left = CHUNK;
@@ -156,39 +154,21 @@ static struct layout layout_for(uint32_t counters)
 	return at;
 }
 
-/* Makes the mapping that a child finds wiped, unless THREAD has one already. */
-static int map_block(struct pm_thread *thread, size_t size)
-{
-	void *memory;
-	int err;
-
-	if (thread->block)
-		return 0;
-	err = pm_kernel_mmap(&memory, size, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (err)
-		return err;
-	err = pm_kernel_madvise(memory, size, MADV_WIPEONFORK);
-	if (err) {
-		pm_kernel_munmap(memory, size);
-		return err;
-	}
-	thread->block = memory;
-	thread->block_size = size;
-	return 0;
-}
-
+/* An unused THREAD may have its block already. */
 static int make_block(struct pm_thread *thread, uint32_t counters)
 {
 	struct layout at = layout_for(counters);
+	void *mapped = thread->block;
 	struct pm_thread_block *block;
 	char *memory;
-	int err = map_block(thread, at.size);
+	int err = mapped ? 0 : pm_kernel_map_wiped(&mapped, at.size);
 
 	if (err)
 		return err;
-	block = thread->block;
-	memory = (char *)block;
+	block = mapped;
+	memory = mapped;
+	thread->block = block;
+	thread->block_size = at.size;
 	block->thread = thread;
 	block->counters = counters;
 	block->columns = pm_regions.plan.count;

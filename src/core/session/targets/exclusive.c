@@ -22,17 +22,15 @@ static int map_claims(void)
 	/* Pairs with the release below: the lock of the list is there. */
 	if (__atomic_load_n(&claims, __ATOMIC_ACQUIRE))
 		return 0;
-	err = pm_kernel_mmap(&memory, pm_kernel_page_size(), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	err = pm_kernel_map_wiped(&memory, pm_kernel_page_size());
 	if (err)
 		return err;
 	mapped = memory;
-	err = pm_kernel_madvise(mapped, pm_kernel_page_size(), MADV_WIPEONFORK);
 	/* The release pairs with the acquire above: others see it wiped on fork. */
-	if (err || !__atomic_compare_exchange_n(&claims, &expected, mapped, false,
-						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(&claims, &expected, mapped, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		pm_kernel_munmap(mapped, pm_kernel_page_size());
-	return err;
+	return 0;
 }
 
 int pm_exclusive_claim(struct perfmon_session *session, pid_t tid)
