@@ -15,7 +15,6 @@
 #include <stdbool.h>
 
 #include "core/kernel/clock.h"
-#include "core/kernel/kernel.h"
 #include "core/regions/handed.h"
 #include "core/regions/slow/slow.h"
 #include "core/regions/slow/stale.h"
@@ -205,17 +204,15 @@ int pm_adopt_find(struct pm_thread_block *block, const struct pm_frame *frame,
 		  const struct perfmon_token *token, struct pm_adopted *found)
 {
 	struct pm_still still;
-	int err = -EBUSY;
+	int err;
 
 	if (pm_frame_number(block, frame) > PERFMON_PROFILE_DEPTH_MAX)
 		return -EOVERFLOW;
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		pm_regions.adopter = &pm_adopter;
-		err = find_nodes(block, frame, token, found);
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
+	if (!pm_regions_try_lock(&still))
+		return -EBUSY;
+	pm_regions.adopter = &pm_adopter;
+	err = find_nodes(block, frame, token, found);
+	pm_regions_unlock(&still);
 	return err;
 }
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "core/api/export.h"
-#include "core/kernel/kernel.h"
 #include "core/regions/slow/slow.h"
 #include "core/regions/threads/exclude.h"
 #include "core/regions/threads/names.h"
@@ -134,14 +133,12 @@ static void find_again(struct pm_thread_block *block)
 
 	if (PM_GET(block->innermost) == innermost)
 		return;
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		if (pm_region_calls_are_armed() &&
-		    block->arm_generation == PM_GET(pm_region_general.generation))
-			PM_PUT(block->innermost, innermost);
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
+	if (!pm_regions_try_lock(&still))
+		return;
+	if (pm_region_calls_are_armed() &&
+	    block->arm_generation == PM_GET(pm_region_general.generation))
+		PM_PUT(block->innermost, innermost);
+	pm_regions_unlock(&still);
 }
 
 static void put_slowly(struct perfmon_quantity *quantity, uint32_t kind, uint64_t value)

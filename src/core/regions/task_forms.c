@@ -7,7 +7,6 @@
 #include "core/regions/task.h"
 
 #include "core/api/export.h"
-#include "core/kernel/kernel.h"
 #include "core/regions/slow/stale.h"
 #include "core/regions/threads/state.h"
 #include "core/regions/threads/tasks.h"
@@ -296,12 +295,10 @@ PM_EXPORT int perfmon_task_begin(struct perfmon_task *begun)
 
 	if (likely(PM_GET(chosen_for) == PM_GET(pm_regions.published)))
 		return err;
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
+	if (pm_regions_try_lock(&still)) {
 		pm_task_calls_choose();
-		pm_regions_release();
+		pm_regions_unlock(&still);
 	}
-	pm_kernel_still_end(&still);
 	return err;
 }
 

@@ -50,21 +50,19 @@ static int find_number(const struct pm_thread_block *block, const struct pm_fram
 		       uint64_t *number)
 {
 	struct pm_still still;
-	int err = -EBUSY;
+	int err;
 
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		if (!pm_regions.tokens)
-			__atomic_store_n(&pm_regions.tokens,
-					 (((uint64_t)pm_kernel_getpid() << 32) ^
-					  (pm_clock_ticks() << 33)) |
-						 UINT64_C(1) << 32,
-					 __ATOMIC_RELAXED);
-		pm_regions.adopter = &pm_adopter;
-		err = number_of(block, frame, number);
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
+	if (!pm_regions_try_lock(&still))
+		return -EBUSY;
+	if (!pm_regions.tokens)
+		__atomic_store_n(&pm_regions.tokens,
+				 (((uint64_t)pm_kernel_getpid() << 32) ^
+				  (pm_clock_ticks() << 33)) |
+					 UINT64_C(1) << 32,
+				 __ATOMIC_RELAXED);
+	pm_regions.adopter = &pm_adopter;
+	err = number_of(block, frame, number);
+	pm_regions_unlock(&still);
 	return err;
 }
 

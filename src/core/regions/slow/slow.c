@@ -380,17 +380,14 @@ uint64_t *pm_slow_add_path(struct pm_thread_block *block, uint64_t parent,
 	struct pm_thread *thread = block->thread;
 	bool shared = pm_region_general.stride || pm_regions.options.steps ||
 		      pm_thread_grows(thread, parent + region_key);
-	struct pm_path_entry *entry = NULL;
+	struct pm_path_entry *entry;
 	struct pm_still still;
-	bool free = true;
 
-	if (shared) {
-		pm_kernel_still_begin(&still);
-		free = pm_regions_try_lock();
-	}
-	if (free && is_left_out(depth))
+	if (shared && !pm_regions_try_lock(&still))
+		return &thread->record->lost_in_handler;
+	if (is_left_out(depth))
 		entry = pm_thread_leave_out(thread, parent + region_key);
-	else if (free)
+	else
 		entry = pm_thread_add_path(thread, path_number(parent),
 					   pm_region_id(region_key), parent + region_key,
 					   depth);
@@ -399,13 +396,8 @@ uint64_t *pm_slow_add_path(struct pm_thread_block *block, uint64_t parent,
 			     pm_region_id(region_key));
 	if (entry && entry->node && pm_regions.options.steps)
 		pm_steps_add(thread, entry);
-	if (shared) {
-		if (free)
-			pm_regions_release();
-		pm_kernel_still_end(&still);
-	}
-	if (!free)
-		return &thread->record->lost_in_handler;
+	if (shared)
+		pm_regions_unlock(&still);
 	return entry ? NULL : &thread->record->lost_no_memory;
 }
 
@@ -419,19 +411,18 @@ struct perfmon_profile_node *pm_slow_node_below(struct pm_thread_block *block,
 		return entry->node;
 	if (path_key == PM_PATH_KEY_BARREN || pm_thread_busy)
 		return NULL;
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		entry = pm_thread_add_path(block->thread, path_number(path_key),
-					   pm_region_id(key), path_key + key,
-					   PERFMON_PROFILE_DEPTH_MAX);
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
+	if (!pm_regions_try_lock(&still))
+		return NULL;
+	entry = pm_thread_add_path(block->thread, path_number(path_key),
+				   pm_region_id(key), path_key + key,
+				   PERFMON_PROFILE_DEPTH_MAX);
+	pm_regions_unlock(&still);
 	return entry ? entry->node : NULL;
 }
 
-static bool find_path(struct pm_thread_block *block, struct pm_frame *frame,
-		      struct perfmon_region *region)
+struct perfmon_region *pm_region_begin_missing(struct pm_thread_block *block,
+					       struct pm_frame *frame,
+					       struct perfmon_region *region)
 {
 	struct perfmon_profile_thread *record = block->thread->record;
 	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
@@ -465,23 +456,17 @@ found:
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
 	if (lost)
-		return false;
+		return NULL;
 	pm_exclude_end(block, &exclude, PM_EXCLUDED_BEGIN, frame);
 	block->top = frame;
-	return true;
-}
-
-struct perfmon_region *pm_region_begin_missing(struct pm_thread_block *block,
-					       struct pm_frame *frame,
-					       struct perfmon_region *region)
-{
-	return find_path(block, frame, region) ? region : NULL;
+	return region;
 }
 
 /* --- ENDs that do not match ---------------------------------------------------------- */
 
-static bool find_visit(struct pm_thread_block *block, struct pm_frame *frame,
-		       struct perfmon_region *region)
+struct perfmon_region *pm_region_end_other(struct pm_thread_block *block,
+					   struct pm_frame *frame,
+					   struct perfmon_region *region)
 {
 	uint64_t region_key = PM_GET(region->key);
 	struct pm_frame *found = frame;
@@ -496,7 +481,7 @@ static bool find_visit(struct pm_thread_block *block, struct pm_frame *frame,
 	if (region_key == PM_KEY_LEFT_OUT) {
 		block->in_slow = 0;
 		block->top = pm_frame_at(frame, block->frame_size, 1);
-		return true;
+		return region;
 	}
 	while (found != block->frames && found->region_key != region_key &&
 	       !pm_key_is_adopted(found->region_key))
@@ -506,7 +491,7 @@ static bool find_visit(struct pm_thread_block *block, struct pm_frame *frame,
 		pm_unmatched_count(pm_region_name(region), block, frame);
 		block->in_slow = 0;
 		block->top = pm_frame_at(frame, block->frame_size, 1);
-		return false;
+		return NULL;
 	}
 	for (; frame != found; frame = pm_frame_at(frame, block->frame_size, -1)) {
 		PM_COUNT32(frame->node->mismatched_ends, 1);
@@ -516,14 +501,7 @@ static bool find_visit(struct pm_thread_block *block, struct pm_frame *frame,
 	block->in_slow = 0;
 	pm_exclude_end(block, &exclude, PM_EXCLUDED_END, found);
 	block->top = pm_frame_at(found, block->frame_size, 1);
-	return true;
-}
-
-struct perfmon_region *pm_region_end_other(struct pm_thread_block *block,
-					   struct pm_frame *frame,
-					   struct perfmon_region *region)
-{
-	return find_visit(block, frame, region) ? region : NULL;
+	return region;
 }
 
 /* Moves the adoption at FROM to TO, below which no visit is open any more. */

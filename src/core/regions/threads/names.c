@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
 #include "core/regions/threads/registry.h"
 #include "core/regions/threads/state.h"
@@ -64,21 +63,17 @@ static struct perfmon_region *of_name(const char *name, bool filtered)
 	struct perfmon_region *region = pm_registry_find(name);
 	struct pm_still still;
 
-	if (region)
+	if (region || !pm_regions_try_lock(&still))
 		return region;
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		region = pm_registry_find(name);
-		if (!region) {
-			region = pm_registry_add(
-				name, filtered && pm_options_leave_out(
-							  &pm_regions.options, name));
-			if (region)
-				pm_region_record_name(region);
-		}
-		pm_regions_release();
+	region = pm_registry_find(name);
+	if (!region) {
+		region = pm_registry_add(
+			name,
+			filtered && pm_options_leave_out(&pm_regions.options, name));
+		if (region)
+			pm_region_record_name(region);
 	}
-	pm_kernel_still_end(&still);
+	pm_regions_unlock(&still);
 	return region;
 }
 

@@ -305,18 +305,16 @@ static void account_now(const struct pm_packages_reading *now, struct pm_thread 
 
 	if (!leaves && (!block->alive || block->in_slow))
 		return;
-	pm_kernel_still_begin(&still);
+	if (!pm_regions_try_lock(&still))
+		return;
 	pm_thread_busy++;
-	if (pm_regions_try_lock()) {
-		advance(now);
-		if (!leaves)
-			account(block);
-		while (leaves && stack_of(leaves) && leaves->packages->depth)
-			pop(leaves, leaves->packages);
-		pm_regions_release();
-	}
+	advance(now);
+	if (!leaves)
+		account(block);
+	while (leaves && stack_of(leaves) && leaves->packages->depth)
+		pop(leaves, leaves->packages);
 	pm_thread_busy--;
-	pm_kernel_still_end(&still);
+	pm_regions_unlock(&still);
 }
 
 /* --- BEGIN and END ---------------------------------------------------------------------------- */

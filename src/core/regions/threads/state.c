@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "core/kernel/kernel.h"
 #include "core/kernel/locks.h"
 #include "core/kernel/standard.h"
 
@@ -64,25 +63,32 @@ void pm_regions_release(void)
 	pm_locks_release(PM_LOCK_REGIONS);
 }
 
-bool pm_regions_try_lock(void)
+bool pm_regions_try_lock(struct pm_still *still)
 {
-	return pm_locks_try(PM_LOCK_REGIONS);
+	pm_kernel_still_begin(still);
+	if (pm_locks_try(PM_LOCK_REGIONS))
+		return true;
+	pm_kernel_still_end(still);
+	return false;
+}
+
+void pm_regions_unlock(const struct pm_still *still)
+{
+	pm_regions_release();
+	pm_kernel_still_end(still);
 }
 
 void pm_regions_note_once(bool *noted, const char *text)
 {
 	struct pm_still still;
 
-	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
+	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours() ||
+	    !pm_regions_try_lock(&still))
 		return;
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		if (!*noted)
-			pm_profile_note(text);
-		__atomic_store_n(noted, true, __ATOMIC_RELAXED);
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
+	if (!*noted)
+		pm_profile_note(text);
+	__atomic_store_n(noted, true, __ATOMIC_RELAXED);
+	pm_regions_unlock(&still);
 }
 
 /* The release pairs with the acquire in pm_regions_phase(), for callers without the
@@ -148,7 +154,7 @@ int pm_regions_snapshot(struct pm_snapshot **out, struct pm_diag *diag)
 	err = pm_profile_snapshot(out, diag);
 	/* If threads end all the time, a walk may never find a quiet moment. The lock
 	 * makes one. */
-	if (!err && (*out)->partial && pm_regions_try_lock()) {
+	if (!err && (*out)->partial && pm_locks_try(PM_LOCK_REGIONS)) {
 		int again = pm_profile_snapshot(&quiet, diag);
 
 		pm_regions_release();

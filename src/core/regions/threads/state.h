@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "core/events/events.h"
+#include "core/kernel/kernel.h"
 #include "core/settings/options.h"
 #include "core/text/diag.h"
 #include "fastpath/fastpath.h"
@@ -91,11 +92,13 @@ void pm_regions_acquire(void);
 void pm_regions_release(void);
 
 /*
- * Takes PM_LOCK_REGIONS for a region call, which may be a signal handler's. Returns false
+ * Takes PM_LOCK_REGIONS for a region call, which may be a signal handler's, and keeps signals away
+ * until it is released with the same STILL. Returns false
  * in a handler that would have to wait: the interrupted code holds the lock, or may hold
  * a lock that the owner waits for (fork(2) takes the locks of malloc after ours).
  */
-bool pm_regions_try_lock(void);
+bool pm_regions_try_lock(struct pm_still *still);
+void pm_regions_unlock(const struct pm_still *still);
 
 /* Sets the phase. The caller holds the lock, or is alone in a forked child. */
 void pm_regions_set_phase(enum pm_regions_phase phase);

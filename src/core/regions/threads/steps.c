@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/kernel/clock.h"
-#include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
 #include "core/regions/threads/exclude.h"
 #include "core/regions/threads/paths.h"
@@ -157,14 +156,12 @@ static bool part_next(struct series *at, struct pm_frame *frame)
 	struct pm_still still;
 
 	pm_exclude_begin(block, &exclude);
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
+	if (pm_regions_try_lock(&still)) {
 		part = part_add(at->part, at->part->part + 1);
 		if (part)
 			at->part = part;
-		pm_regions_release();
+		pm_regions_unlock(&still);
 	}
-	pm_kernel_still_end(&still);
 	pm_exclude_end(block, &exclude, PM_EXCLUDED_QUANTITY, frame);
 	return part != NULL;
 }

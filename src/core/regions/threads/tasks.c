@@ -103,13 +103,9 @@ struct pm_task *pm_task_make(void)
 	struct pm_task *task = take_free(&free_tasks[0]) ?: take_free(&free_tasks[1]);
 	struct pm_still still;
 
-	if (!task) {
-		pm_kernel_still_begin(&still);
-		if (pm_regions_try_lock()) {
-			task = take_unused();
-			pm_regions_release();
-		}
-		pm_kernel_still_end(&still);
+	if (!task && pm_regions_try_lock(&still)) {
+		task = take_unused();
+		pm_regions_unlock(&still);
 	}
 	if (!task)
 		return NULL;

@@ -443,7 +443,7 @@ int pm_thread_setup(void)
 	struct pm_thread *thread = NULL;
 	int err = -EDEADLK;
 
-	if (pm_regions_try_lock()) {
+	if (pm_locks_try(PM_LOCK_REGIONS)) {
 		err = make_thread(counters, &thread);
 		pm_regions_release();
 	}

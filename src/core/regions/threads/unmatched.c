@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
 #include "core/regions/threads/names.h"
 #include "core/regions/threads/registry.h"
@@ -89,20 +88,17 @@ void pm_unmatched_count(const char *name, const struct pm_thread_block *block,
 			const struct pm_frame *frame)
 {
 	char own[NAME_MOST], place[PLACE_MOST];
+	size_t name_length, place_length;
 	struct pm_still still;
-	size_t name_length;
 
 	if (!name)
 		return;
 	name_length = append(own, 0, sizeof(own), name);
-	pm_kernel_still_begin(&still);
-	if (pm_regions_try_lock()) {
-		size_t place_length = place_of(block, frame, place);
-
-		count(own, place, name_length, place_length);
-		pm_regions_release();
-	}
-	pm_kernel_still_end(&still);
+	if (!pm_regions_try_lock(&still))
+		return;
+	place_length = place_of(block, frame, place);
+	count(own, place, name_length, place_length);
+	pm_regions_unlock(&still);
 }
 
 void pm_unmatched_forget(void)
