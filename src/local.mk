@@ -126,7 +126,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/threads/registry.c src/core/regions/threads/registry.h \
 	src/core/regions/threads/state.c src/core/regions/threads/state.h \
 	src/core/regions/threads/steps.c src/core/regions/threads/steps.h \
-	src/core/regions/threads/stride.c src/core/regions/threads/stride.h \
+	src/core/regions/threads/stride.c \
 	src/core/regions/threads/tasks.c src/core/regions/threads/tasks.h \
 	src/core/regions/threads/thread.c src/core/regions/threads/thread.h \
 	src/core/regions/threads/unmatched.c src/core/regions/threads/unmatched.h \

@@ -37,8 +37,7 @@ struct pm_thread_block *pm_adopt_close(struct pm_frame **top, int *err)
 	}
 	block = pm_thread_block;
 	*err = -EBUSY;
-	if ((block->in_slow || (!block->top && !block->overflow)) &&
-	    !pm_slow_reopen(block)) {
+	if (!pm_slow_reopen(block)) {
 		__atomic_fetch_add(&block->thread->record->lost_in_handler, 1,
 				   __ATOMIC_RELAXED);
 		return NULL;
@@ -159,7 +158,7 @@ static int find_nodes(struct pm_thread_block *block, const struct pm_frame *top,
 	*found = (struct pm_adopted){.path = token->path,
 				     .path_key = outer->path_key,
 				     .node = block->frames->node};
-	node = (uint32_t)(outer->path_key * PM_KEY_INVERSE >> 32);
+	node = pm_path_number(outer->path_key);
 	for (; level < names.levels && found->path_key != PM_PATH_KEY_BARREN; level++) {
 		uint32_t region = names.region[names.levels - 1 - level] | PM_ADOPTED;
 		uint64_t key = PM_PATH_KEY(node) + PM_REGION_KEY(region);
@@ -184,20 +183,11 @@ static int find_nodes(struct pm_thread_block *block, const struct pm_frame *top,
 /* The visits between the one that contains what follows and FRAME have nothing of it. */
 static void begin_apart(struct pm_thread_block *block, struct pm_frame *frame)
 {
-	struct pm_whole whole = {.known = 0};
+	struct pm_whole whole;
 
-	pm_stale_save(block, pm_frame_at(frame, block->frame_size, -1));
-	frame->start = pm_clock_ticks();
-	pm_stale_read(block, frame->start, &whole);
-	for (uint32_t i = 0; i < block->counters; i++) {
-		frame->counter[i].raw = whole.value[i];
-		frame->counter[i].lost_ns = whole.lost_ns[i];
-		frame->counter[i].enabled_ns = whole.enabled_ns[i];
-	}
-	frame->whole = 1;
-	frame->unknown = ~whole.known;
-	/* No block has this epoch: these are whole values. */
-	frame->epoch = PM_EPOCH(PM_EPOCH_GENERATION(block->epoch));
+	frame->start =
+		pm_stale_read(block, pm_frame_at(frame, block->frame_size, -1), &whole);
+	pm_stale_keep(block, frame, &whole);
 }
 
 int pm_adopt_find(struct pm_thread_block *block, const struct pm_frame *frame,
@@ -298,17 +288,15 @@ static void move(const struct pm_thread_block *block, struct pm_frame *outer,
 	}
 }
 
-void pm_adopt_leave_apart(struct pm_thread_block *block, const struct pm_frame *frame)
+void pm_adopt_leave_apart(struct pm_thread_block *block, struct pm_frame *frame)
 {
-	struct pm_whole whole = {.known = 0};
-	struct since since = {.ticks = 0};
+	struct pm_whole whole;
+	struct since since;
 	struct pm_frame *outer;
-	uint64_t now = pm_clock_ticks();
 
-	since.ticks = now - frame->start;
-	pm_stale_save(block, pm_frame_at((struct pm_frame *)(uintptr_t)frame,
-					 block->frame_size, -1));
-	pm_stale_read(block, now, &whole);
+	since.ticks =
+		pm_stale_read(block, pm_frame_at(frame, block->frame_size, -1), &whole) -
+		frame->start;
 	since.unknown = frame->unknown | ~whole.known;
 	for (uint32_t i = 0; i < block->counters; i++) {
 		const struct pm_frame_counter *begin = &frame->counter[i];

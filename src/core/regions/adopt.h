@@ -23,14 +23,6 @@ void pm_adopt_open(struct pm_thread_block *block, struct pm_frame *top);
 int pm_adopt_find(struct pm_thread_block *block, const struct pm_frame *frame,
 		  const struct perfmon_token *token, struct pm_adopted *found);
 
-/* Returns the number of FRAME, counted from the root's. */
-static inline uint64_t pm_frame_number(const struct pm_thread_block *block,
-				       const struct pm_frame *frame)
-{
-	return (uint64_t)((const char *)frame - (const char *)block->frames) /
-	       block->frame_size;
-}
-
 /* Makes FRAME an adoption of what was found for it, and returns the next frame. KEY is
  * PM_ADOPTED_KEY or PM_TASK_KEY. */
 struct pm_frame *pm_adopt_enter(struct pm_thread_block *block, struct pm_frame *frame,
@@ -50,7 +42,7 @@ static inline struct pm_frame *pm_adopt_push(const struct pm_thread_block *block
 }
 
 /* Ends the adoption at FRAME for the visits of the thread that have nothing of it. */
-void pm_adopt_leave_apart(struct pm_thread_block *block, const struct pm_frame *frame);
+void pm_adopt_leave_apart(struct pm_thread_block *block, struct pm_frame *frame);
 
 /* Adopts TOKEN's path at the top of the calling thread's stack. */
 int pm_adopt_token(const struct perfmon_token *token);

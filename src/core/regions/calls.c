@@ -75,7 +75,7 @@ static struct perfmon_region *cached(const char *name)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct perfmon_region **entry, *region;
-	struct pm_frame *top = block->top;
+	struct pm_frame *top;
 	uint32_t hash = 2166136261u;
 	int i;
 
@@ -85,18 +85,16 @@ static struct perfmon_region *cached(const char *name)
 	region = *entry;
 	if (region && !strncmp(region->name, name, PM_REGION_NAME_MAX))
 		return region;
-	if (!top && (block->in_slow || !block->overflow)) {
-		if (!pm_slow_reopen(block))
-			return NULL;
-		top = block->top;
-	}
+	if (!pm_slow_reopen(block))
+		return NULL;
+	top = block->top;
 	/* A signal handler that interrupts this must not wait for the lock that we may
 	 * hold. */
 	block->top = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	region = pm_region_of_name(name);
+	region = pm_region_of_name(name, true);
 	if (region)
 		*entry = region;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -222,8 +220,7 @@ PM_EXPORT int perfmon_region_read(const char *name,
 		return err ?: -EINVAL;
 	if (!block->alive)
 		return -ENOENT;
-	if ((block->in_slow || (!block->top && !block->overflow)) &&
-	    !pm_slow_reopen(block))
+	if (!pm_slow_reopen(block))
 		return -EBUSY;
 	region = pm_registry_find(name);
 	if (!region)

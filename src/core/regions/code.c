@@ -54,7 +54,7 @@ static int say(const char *name, const struct pm_registry_code *code)
 		return err;
 	if (!pm_regions_is_ours())
 		return -EPERM;
-	region = pm_region_of_name(name);
+	region = pm_region_of_name(name, true);
 	if (!region)
 		return -ENOMEM;
 	if (region->key == PM_KEY_LEFT_OUT)

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "core/api/export.h"
-#include "core/kernel/clock.h"
 #include "core/regions/adopt.h"
 #include "core/regions/threads/names.h"
 #include "core/regions/threads/paths.h"
@@ -74,7 +73,7 @@ static uint64_t key_of(const char *name)
 	const struct perfmon_region *region;
 
 	snprintf(text, sizeof(text), "%.*s (overlapping)", PM_REGION_NAME_MAX - 16, name);
-	region = pm_region_of_quantity(text);
+	region = pm_region_of_name(text, false);
 	return region ? region->key + PM_REGION_KEY(PM_OVERLAPPING) : 0;
 }
 
@@ -84,18 +83,6 @@ static uint64_t identity(const struct pm_thread_block *block)
 	const struct perfmon_profile_thread *record = block->thread->record;
 
 	return record->begin_ticks ^ (uint64_t)(uintptr_t)record;
-}
-
-/* Reads the clock and the counters of BLOCK, whose stack is closed, with its top at TOP. */
-static uint64_t read_all(struct pm_thread_block *block, struct pm_frame *top,
-			 struct pm_whole *whole)
-{
-	uint64_t now = pm_clock_ticks();
-
-	memset(whole, 0, sizeof(*whole));
-	pm_stale_save(block, pm_frame_at(top, block->frame_size, -1));
-	pm_stale_read(block, now, whole);
-	return now;
 }
 
 static uint64_t lost_of(const struct pm_thread_block *block, const struct pm_whole *whole)
@@ -110,7 +97,7 @@ static uint64_t lost_of(const struct pm_thread_block *block, const struct pm_who
 static int begin(struct pm_thread_block *block, struct pm_frame *top, struct begun *begun,
 		 const char *name)
 {
-	const struct pm_frame *frame = pm_frame_at(top, block->frame_size, -1);
+	struct pm_frame *frame = pm_frame_at(top, block->frame_size, -1);
 	struct perfmon_profile_node *node;
 	struct pm_whole whole;
 
@@ -122,7 +109,7 @@ static int begin(struct pm_thread_block *block, struct pm_frame *top, struct beg
 	begun->path_key = frame->path_key;
 	begun->thread = identity(block);
 	begun->generation = PM_EPOCH_GENERATION(block->epoch);
-	begun->ticks = read_all(block, top, &whole);
+	begun->ticks = pm_stale_read(block, frame, &whole);
 	begun->known = whole.known;
 	begun->lost_ns = lost_of(block, &whole);
 	memcpy(begun->value, whole.value, sizeof(begun->value));
@@ -170,14 +157,14 @@ PM_EXPORT int perfmon_overlap_begin_quiet(struct perfmon_overlap *overlap,
 	return begin_as(overlap, name, PM_REGIONS_QUIET);
 }
 
-/* Adds the visit of BEGUN, which ends now, to NODE. */
-static void add(struct pm_thread_block *block, struct pm_frame *top,
+/* Adds the visit of BEGUN, which ends now inside that of FRAME, to NODE. */
+static void add(struct pm_thread_block *block, struct pm_frame *frame,
 		struct perfmon_profile_node *node, const struct begun *begun)
 {
 	bool same = begun->thread == identity(block) &&
 		    begun->generation == PM_EPOCH_GENERATION(block->epoch);
 	struct pm_whole whole;
-	uint64_t ticks = read_all(block, top, &whole) - begun->ticks, sequence;
+	uint64_t ticks = pm_stale_read(block, frame, &whole) - begun->ticks, sequence;
 	uint32_t all =
 		block->counters < 32 ? (UINT32_C(1) << block->counters) - 1 : UINT32_MAX;
 
@@ -199,8 +186,8 @@ static int end(struct pm_thread_block *block, struct pm_frame *top,
 	       const struct begun *begun)
 {
 	const struct perfmon_token token = {.path = begun->token};
-	struct pm_adopted found = {
-		.path_key = pm_frame_at(top, block->frame_size, -1)->path_key};
+	struct pm_frame *frame = pm_frame_at(top, block->frame_size, -1);
+	struct pm_adopted found = {.path_key = frame->path_key};
 	struct perfmon_profile_node *node;
 	int err = 0;
 
@@ -212,7 +199,7 @@ static int end(struct pm_thread_block *block, struct pm_frame *top,
 	node = pm_slow_node_below(block, found.path_key, begun->key);
 	if (!node)
 		return -ENOMEM;
-	add(block, top, node, begun);
+	add(block, frame, node, begun);
 	return 0;
 }
 

@@ -80,7 +80,7 @@ static uint64_t key_of(struct perfmon_quantity *quantity)
 	if (snprintf(name, sizeof(name), "%s [%s]", quantity->name,
 		     quantity->unit ? quantity->unit : "") < 0)
 		return 0;
-	known = pm_region_of_quantity(name);
+	known = pm_region_of_name(name, false);
 	if (!known)
 		return 0;
 	key = known->key + PM_REGION_KEY(PM_QUANTITY);
@@ -151,8 +151,7 @@ static void put_slowly(struct perfmon_quantity *quantity, uint32_t kind, uint64_
 	if (!pm_slow_begins())
 		return;
 	block = pm_thread_block;
-	if ((block->in_slow || (!block->top && !block->overflow)) &&
-	    !pm_slow_reopen(block)) {
+	if (!pm_slow_reopen(block)) {
 		__atomic_fetch_add(&block->thread->record->lost_in_handler, 1,
 				   __ATOMIC_RELAXED);
 		return;

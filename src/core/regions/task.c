@@ -13,7 +13,6 @@
 
 #include "core/api/export.h"
 #include "core/kernel/clock.h"
-#include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
 #include "core/regions/adopt.h"
 #include "core/regions/threads/names.h"
@@ -444,10 +443,9 @@ __attribute__((noinline)) static void read_whole(const struct call *call,
 						 struct moment *moment)
 {
 	moment->stale = true;
-	moment->whole = (struct pm_whole){.known = 0};
-	moment->ticks = pm_clock_ticks();
-	pm_stale_save(call->block, pm_frame_at(call->top, call->block->frame_size, -1));
-	pm_stale_read(call->block, moment->ticks, &moment->whole);
+	moment->ticks = pm_stale_read(call->block,
+				      pm_frame_at(call->top, call->block->frame_size, -1),
+				      &moment->whole);
 }
 
 /* Returns the adoption of the innermost task, which must be the innermost of all, or NULL. *STALE is set

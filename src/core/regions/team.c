@@ -10,6 +10,7 @@
 #include "core/kernel/kernel.h"
 #include "core/regions/adopt.h"
 #include "core/regions/handed.h"
+#include "core/regions/threads/names.h"
 #include "core/regions/threads/paths.h"
 #include "core/regions/slow/slow.h"
 #include "core/regions/threads/state.h"
@@ -27,7 +28,7 @@ static int number_of(const struct pm_thread_block *block, const struct pm_frame 
 {
 	const struct perfmon_profile_thread *record = block->thread->record;
 	uint32_t regions[PERFMON_PROFILE_DEPTH_MAX], depth = 0, path = 0;
-	uint32_t node = (uint32_t)(frame->path_key * PM_KEY_INVERSE >> 32);
+	uint32_t node = pm_path_number(frame->path_key);
 
 	if (frame->path_key == PM_PATH_KEY_BARREN)
 		return -EOVERFLOW;
@@ -129,31 +130,26 @@ PM_EXPORT int perfmon_region_token(struct perfmon_token *token)
 
 /* --- adopting -------------------------------------------------------------------------- */
 
-/* Says once that a token was refused. */
-static void note_refused(void)
+static int adopt_slowly(const struct perfmon_token *token)
 {
 	static bool noted;
+	int err;
 
+	if (!pm_region_calls_are_armed() && !pm_thread_block->alive)
+		return 0;
+	if (!token || (token->path && token->path <= UINT32_MAX))
+		err = -EINVAL;
+	else if (token->path &&
+		 token->path >> 32 << 32 !=
+			 __atomic_load_n(&pm_regions.tokens, __ATOMIC_RELAXED))
+		err = -ESTALE;
+	else
+		return pm_adopt_token(token);
 	pm_regions_note_once(&noted,
 			     "perfmon_region_adopt() was called with a token of another "
 			     "process, or with none: what followed stands where the "
 			     "thread was");
-}
-
-static int adopt_slowly(const struct perfmon_token *token)
-{
-	if (!pm_region_calls_are_armed() && !pm_thread_block->alive)
-		return 0;
-	if (!token || (token->path && token->path <= UINT32_MAX)) {
-		note_refused();
-		return -EINVAL;
-	}
-	if (token->path && token->path >> 32 << 32 != __atomic_load_n(&pm_regions.tokens,
-								      __ATOMIC_RELAXED)) {
-		note_refused();
-		return -ESTALE;
-	}
-	return pm_adopt_token(token);
+	return err;
 }
 
 PM_EXPORT int perfmon_region_adopt(const struct perfmon_token *token)
@@ -282,8 +278,7 @@ PM_EXPORT int perfmon_region_end_innermost(void)
 	if (!pm_slow_ends(name))
 		return -ENOENT;
 	block = pm_thread_block;
-	if ((block->in_slow || (!block->top && !block->overflow)) &&
-	    !pm_slow_reopen(block))
+	if (!pm_slow_reopen(block))
 		return -EBUSY;
 	if (block->overflow) {
 		block->overflow--;

@@ -39,7 +39,6 @@
 #include "core/regions/slow/setup.h"
 #include "core/regions/threads/state.h"
 #include "core/regions/threads/steps.h"
-#include "core/regions/threads/stride.h"
 #include "core/regions/threads/thread.h"
 #include "core/regions/threads/unmatched.h"
 #include "fastpath/fastpath.h"
@@ -209,10 +208,12 @@ static bool wiped(struct pm_thread_block *block)
  * An END may have left its node half written. */
 bool pm_slow_reopen(struct pm_thread_block *block)
 {
-	struct pm_frame *frame = pm_frame_at(block->frames, block->frame_size, 1);
+	struct pm_frame *frame = block->first;
 	const struct pm_frame *parent;
 	struct pm_path_entry *entry;
 
+	if (!block->in_slow && (block->top || block->overflow))
+		return true;
 	if (pm_thread_busy || !pm_outside_signal_handlers())
 		return false;
 	PM_ADD(block->thread->record->lost_other, 1);
@@ -261,7 +262,7 @@ static uint64_t register_name(struct perfmon_region *region)
 	if (pm_key_is_settled(key) &&
 	    (key == PM_KEY_LEFT_OUT || pm_region_is_registered(key)))
 		return key;
-	known = pm_region_of_name(name);
+	known = pm_region_of_name(name, true);
 	pm_region_note_use(name, key);
 	if (!known)
 		return 0;
@@ -278,11 +279,9 @@ struct perfmon_region *pm_region_begin_closed(struct perfmon_region *region)
 		return NULL;
 	}
 	block = pm_thread_block;
-	if (block->in_slow || (!block->top && !block->overflow)) {
-		if (!pm_slow_reopen(block)) {
-			count_lost(&block->thread->record->lost_in_handler);
-			return NULL;
-		}
+	if (!pm_slow_reopen(block)) {
+		count_lost(&block->thread->record->lost_in_handler);
+		return NULL;
 	}
 	if (block->overflow) {
 		if (block->arm_generation == PM_GET(pm_region_general.generation)) {
@@ -321,7 +320,7 @@ struct perfmon_region *pm_region_end_closed(struct perfmon_region *region)
 	if (!pm_slow_ends(pm_region_name(region)))
 		return NULL;
 	block = pm_thread_block;
-	if ((block->in_slow || !block->overflow) && !pm_slow_reopen(block))
+	if (!pm_slow_reopen(block))
 		return NULL;
 	if (block->overflow) {
 		block->in_slow = 1;
@@ -341,30 +340,6 @@ struct perfmon_region *pm_region_end_closed(struct perfmon_region *region)
 }
 
 /* --- a new path ---------------------------------------------------------------------- */
-
-/* Returns the node's number from a path key. */
-static uint32_t path_number(uint64_t path_key)
-{
-	return (uint32_t)(path_key * PM_KEY_INVERSE >> 32);
-}
-
-/* Sets the stride of a new path to the region with ID, and the begin of its first run.
- * The caller holds PM_LOCK_REGIONS. */
-static void stride_begin(struct perfmon_profile_stride *stride, uint32_t id)
-{
-	uint64_t seed = pm_clock_ticks() ^ (uint64_t)(uintptr_t)stride;
-	const char *name = "";
-
-	for (uint32_t i = 0; i < pm_regions.options.stride_count && !*name; i++)
-		if (pm_regions.options.strides[i].name)
-			name = pm_registry_name(id);
-	pm_stride_begin(stride, pm_options_stride(&pm_regions.options, name));
-	/* Close seeds must not give similar numbers, and xorshift cannot leave 0. */
-	seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
-	PM_PUT(stride->random, (seed ^ seed >> 31) | 1);
-	pm_stride_draw(stride);
-}
 
 /* Returns whether visits of paths at DEPTH are left out. */
 static bool is_left_out(uint32_t depth)
@@ -388,12 +363,12 @@ uint64_t *pm_slow_add_path(struct pm_thread_block *block, uint64_t parent,
 	if (is_left_out(depth))
 		entry = pm_thread_leave_out(thread, parent + region_key);
 	else
-		entry = pm_thread_add_path(thread, path_number(parent),
+		entry = pm_thread_add_path(thread, pm_path_number(parent),
 					   pm_region_id(region_key), parent + region_key,
 					   depth);
 	if (entry && entry->node && pm_region_general.stride)
-		stride_begin(pm_node_stride(entry->node, block->columns),
-			     pm_region_id(region_key));
+		pm_stride_begin(pm_node_stride(entry->node, block->columns),
+				pm_region_id(region_key));
 	if (entry && entry->node && pm_regions.options.steps)
 		pm_steps_add(thread, entry);
 	if (shared)
@@ -413,7 +388,7 @@ struct perfmon_profile_node *pm_slow_node_below(struct pm_thread_block *block,
 		return NULL;
 	if (!pm_regions_try_lock(&still))
 		return NULL;
-	entry = pm_thread_add_path(block->thread, path_number(path_key),
+	entry = pm_thread_add_path(block->thread, pm_path_number(path_key),
 				   pm_region_id(key), path_key + key,
 				   PERFMON_PROFILE_DEPTH_MAX);
 	pm_regions_unlock(&still);
@@ -508,9 +483,7 @@ struct perfmon_region *pm_region_end_other(struct pm_thread_block *block,
 static void keep_adoption(const struct pm_thread_block *block, struct pm_frame *to,
 			  struct pm_frame *from)
 {
-	uint64_t outer = (uint64_t)((const char *)to - (const char *)block->frames) /
-				 block->frame_size -
-			 1;
+	uint64_t outer = pm_frame_number(block, to) - 1;
 	struct perfmon_profile_node *node = from->node;
 
 	PM_PUT(from->node, NULL);
@@ -524,8 +497,7 @@ static void keep_adoption(const struct pm_thread_block *block, struct pm_frame *
 
 struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame)
 {
-	struct pm_frame *top = pm_frame_at(block->frames, block->frame_size, 1),
-			*at = top;
+	struct pm_frame *top = block->first, *at = top;
 
 	/* A thread stays where it has adopted paths: leaving them does not need regions. */
 	for (; at != frame; at = pm_frame_at(at, block->frame_size, 1)) {

@@ -23,7 +23,16 @@ static inline void pm_region_call(void (**call)(struct perfmon_region *),
 bool pm_slow_begins(void);
 bool pm_slow_ends(const char *name);
 
-/* Opens the stack of BLOCK again, and returns true, if the call that closed it never
+/* Returns the number of FRAME, counted from the root's. */
+static inline uint64_t pm_frame_number(const struct pm_thread_block *block,
+				       const struct pm_frame *frame)
+{
+	return (uint64_t)((const char *)frame - (const char *)block->frames) /
+	       block->frame_size;
+}
+
+/* Returns whether a call may go on: the stack of BLOCK is open, or visits that are too deep or left out
+ * close it. The stack is opened again if the call that closed it never
  * will: a signal handler has left it by siglongjmp(3). */
 bool pm_slow_reopen(struct pm_thread_block *block);
 

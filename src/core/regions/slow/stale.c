@@ -24,13 +24,15 @@ struct one {
 	uint64_t enabled_ns;
 };
 
-void pm_stale_save(struct pm_thread_block *block, struct pm_frame *top)
+/*
+ * Saves the values of the views that END will need into the frames up to FRAME that began
+ * in the current epoch, and advances the epoch. This must come before any view is
+ * refreshed.
+ */
+static void save(struct pm_thread_block *block, struct pm_frame *frame)
 {
-	struct pm_frame *frame = top;
-	uint32_t i;
-
 	while (frame->epoch == block->epoch) {
-		for (i = 0; i < block->counters; i++) {
+		for (uint32_t i = 0; i < block->counters; i++) {
 			frame->counter[i].offset = block->view[i].offset;
 			frame->counter[i].lost_ns = block->view[i].lost_ns;
 			frame->counter[i].enabled_ns = block->view[i].enabled_base_ns;
@@ -72,7 +74,9 @@ static uint64_t enabled_at(const struct pm_thread_block *block, uint64_t base_ns
 	return base_ns + pm_view_clock_ns(block->view[block->time_view].page, ticks);
 }
 
-void pm_stale_read(struct pm_thread_block *block, uint64_t ticks, struct pm_whole *whole)
+/* Reads every counter at TICKS. All frames have their views saved. */
+static void read_all(struct pm_thread_block *block, uint64_t ticks,
+		     struct pm_whole *whole)
 {
 	const struct pm_instance *instance = block->thread->instance;
 	struct pm_reading readings[MOST];
@@ -108,6 +112,31 @@ void pm_stale_read(struct pm_thread_block *block, uint64_t ticks, struct pm_whol
 	}
 }
 
+uint64_t pm_stale_read(struct pm_thread_block *block, struct pm_frame *last,
+		       struct pm_whole *whole)
+{
+	uint64_t now = pm_clock_ticks();
+
+	*whole = (struct pm_whole){.known = 0};
+	save(block, last);
+	read_all(block, now, whole);
+	return now;
+}
+
+void pm_stale_keep(const struct pm_thread_block *block, struct pm_frame *frame,
+		   const struct pm_whole *whole)
+{
+	for (uint32_t i = 0; i < block->counters; i++) {
+		frame->counter[i].raw = whole->value[i];
+		frame->counter[i].lost_ns = whole->lost_ns[i];
+		frame->counter[i].enabled_ns = whole->enabled_ns[i];
+	}
+	frame->whole = 1;
+	frame->unknown = ~whole->known;
+	/* Stores the plan's generation in an epoch that no block has. */
+	frame->epoch = PM_EPOCH(PM_EPOCH_GENERATION(block->epoch));
+}
+
 /* Samples every counter by its view. Returns false if a page changes. */
 static bool sample_all(const struct pm_thread_block *block, struct pm_frame *frame)
 {
@@ -122,11 +151,10 @@ static bool sample_all(const struct pm_thread_block *block, struct pm_frame *fra
 bool pm_stale_begin(struct pm_thread_block *block, struct pm_frame *frame)
 {
 	struct pm_whole whole = {.known = 0};
-	uint32_t i, all = block->counters < 32 ? (1u << block->counters) - 1 : UINT32_MAX;
 	int tries;
 
 	frame->epoch = 0;
-	pm_stale_save(block, pm_frame_at(frame, block->frame_size, -1));
+	save(block, pm_frame_at(frame, block->frame_size, -1));
 	for (tries = 0; tries < TRIES && refresh(block, &whole); tries++) {
 		frame->start = pm_clock_ticks();
 		if (sample_all(block, frame)) {
@@ -134,16 +162,8 @@ bool pm_stale_begin(struct pm_thread_block *block, struct pm_frame *frame)
 			return whole.changed;
 		}
 	}
-	pm_stale_read(block, pm_clock_ticks(), &whole);
-	for (i = 0; i < block->counters; i++) {
-		frame->counter[i].raw = whole.value[i];
-		frame->counter[i].lost_ns = whole.lost_ns[i];
-		frame->counter[i].enabled_ns = whole.enabled_ns[i];
-	}
-	frame->whole = 1;
-	frame->unknown = all & ~whole.known;
-	/* Stores the plan's generation in an epoch that no block has. */
-	frame->epoch = PM_EPOCH(PM_EPOCH_GENERATION(block->epoch));
+	read_all(block, pm_clock_ticks(), &whole);
+	pm_stale_keep(block, frame, &whole);
 	frame->start = pm_clock_ticks();
 	return whole.changed;
 }
@@ -292,16 +312,14 @@ static struct perfmon_profile_stride *stride_of(const struct pm_thread_block *bl
 void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 {
 	struct perfmon_profile_node *node = frame->node;
-	struct pm_whole whole = {.known = 0};
+	struct pm_whole whole;
 	struct perfmon_profile_stride *stride = stride_of(block, node);
 	bool saved = block->counters && frame->epoch != block->epoch;
 	uint64_t now, sequence, earlier = pm_frame_earlier(frame);
 	struct end end;
 
 	block->in_slow = 1;
-	now = pm_clock_ticks();
-	pm_stale_save(block, frame);
-	pm_stale_read(block, now, &whole);
+	now = pm_stale_read(block, frame, &whole);
 	end = end_of(block, frame, now, &whole);
 
 	PM_PUT(frame->node, NULL);

@@ -17,16 +17,14 @@ struct pm_whole {
 	bool changed;	/* some page has changed */
 };
 
-/*
- * Saves the values of the views that END will need into the frames up to TOP that began
- * in the current epoch, and advances the epoch. This must come before any view is
- * refreshed.
- */
-void pm_stale_save(struct pm_thread_block *block, struct pm_frame *top);
+/* Reads the clock, whose ticks it returns, and every counter, by its page if possible, else by read(2).
+ * Before that the frames up to LAST save what they need of the views. */
+uint64_t pm_stale_read(struct pm_thread_block *block, struct pm_frame *last,
+		       struct pm_whole *whole);
 
-/* Reads every counter at TICKS, by its page if possible, else by read(2). All frames have their views
- * saved. */
-void pm_stale_read(struct pm_thread_block *block, uint64_t ticks, struct pm_whole *whole);
+/* Keeps in FRAME, but for its start, the counters as they were read there. */
+void pm_stale_keep(const struct pm_thread_block *block, struct pm_frame *frame,
+		   const struct pm_whole *whole);
 
 /* Reads the counters and the clock into FRAME, which begins here. Returns whether some page has
  * changed. */

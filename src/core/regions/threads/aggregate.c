@@ -120,13 +120,19 @@ static int find_paths(struct pm_aggregate *aggregate,
 	return 0;
 }
 
+/* For pm_adopted_sum(). */
+static struct perfmon_profile_node *node_at(const void *record, uint32_t number)
+{
+	return pm_thread_node(record, number);
+}
+
 static void add_nodes(struct pm_aggregate *aggregate,
 		      const struct perfmon_profile_thread *source,
 		      const uint32_t *targets)
 {
 	struct pm_node_part part = {.columns = source->counters, .ratio = 1};
 
-	pm_adopted_sum(pm_thread_node_at, source, source->node_count, source->counters,
+	pm_adopted_sum(node_at, source, source->node_count, source->counters,
 		       pm_region_general.stride);
 	for (uint32_t number = 1; number <= source->node_count; number++) {
 		part.node = pm_thread_node(source, number);

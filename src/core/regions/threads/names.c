@@ -58,12 +58,12 @@ int pm_region_record_code(uint32_t id, const struct pm_registry_code *code)
 	return 0;
 }
 
-static struct perfmon_region *of_name(const char *name, bool filtered)
+struct perfmon_region *pm_region_of_name(const char *name, bool filtered)
 {
-	struct perfmon_region *region = pm_registry_find(name);
+	struct perfmon_region *region = name ? pm_registry_find(name) : NULL;
 	struct pm_still still;
 
-	if (region || !pm_regions_try_lock(&still))
+	if (!name || region || !pm_regions_try_lock(&still))
 		return region;
 	region = pm_registry_find(name);
 	if (!region) {
@@ -75,16 +75,6 @@ static struct perfmon_region *of_name(const char *name, bool filtered)
 	}
 	pm_regions_unlock(&still);
 	return region;
-}
-
-struct perfmon_region *pm_region_of_name(const char *name)
-{
-	return name ? of_name(name, true) : NULL;
-}
-
-struct perfmon_region *pm_region_of_quantity(const char *name)
-{
-	return of_name(name, false);
 }
 
 bool pm_region_is_registered(uint64_t key)

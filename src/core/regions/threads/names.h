@@ -14,6 +14,12 @@ static inline uint32_t pm_region_id(uint64_t region_key)
 	return (uint32_t)(region_key * PM_KEY_INVERSE);
 }
 
+/* Returns the node's number from a path key. */
+static inline uint32_t pm_path_number(uint64_t path_key)
+{
+	return (uint32_t)(path_key * PM_KEY_INVERSE >> 32);
+}
+
 /* Writes the name of a registered region into the profile, or counts one that is left out. The
  * caller holds PM_LOCK_REGIONS. */
 void pm_region_record_name(const struct perfmon_region *region);
@@ -22,12 +28,9 @@ void pm_region_record_name(const struct perfmon_region *region);
  * PM_LOCK_REGIONS. */
 int pm_region_record_code(uint32_t id, const struct pm_registry_code *code);
 
-/* Returns the region called NAME, registered if it is new; NULL without memory. Takes
- * PM_LOCK_REGIONS for a new one. */
-struct perfmon_region *pm_region_of_name(const char *name);
-
-/* The same for a quantity, whose name no filter leaves out. */
-struct perfmon_region *pm_region_of_quantity(const char *name);
+/* Returns the region called NAME, registered if it is new; NULL without a name or memory. Takes
+ * PM_LOCK_REGIONS for a new one. If it is not FILTERED, as a quantity, no filter leaves it out. */
+struct perfmon_region *pm_region_of_name(const char *name, bool filtered);
 
 /* Returns whether a region of KEY is registered. A program may pass any KEY. No id has
  * the key PERFMON_REGION_KEY_QUIET_. */

@@ -11,6 +11,14 @@
 /* up to this size, the table grows until no path needs a search */
 #define ENTRIES_LOG2_MOST 18
 
+static struct perfmon_profile_node *node_in(const struct perfmon_profile_nodes *nodes,
+					    uint32_t number)
+{
+	return (struct perfmon_profile_node *)(void *)((char *)(uintptr_t)nodes->node +
+						       (size_t)(number - nodes->first) *
+							       nodes->node_size);
+}
+
 struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
 					    uint32_t number)
 {
@@ -18,14 +26,7 @@ struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread 
 
 	while (number >= nodes->first + nodes->capacity)
 		nodes = pm_profile_at(nodes->next);
-	return (struct perfmon_profile_node *)(void *)((char *)(uintptr_t)nodes->node +
-						       (size_t)(number - nodes->first) *
-							       nodes->node_size);
-}
-
-struct perfmon_profile_node *pm_thread_node_at(const void *record, uint32_t number)
-{
-	return pm_thread_node(record, number);
+	return node_in(nodes, number);
 }
 
 /* Returns the size of one node with COUNTERS counters, in bytes. */
@@ -75,12 +76,13 @@ static int grow_nodes(struct pm_thread *thread)
 	return 0;
 }
 
-static struct pm_path_entry *free_entry(struct pm_path_entry *entries, uint64_t shift,
-					uint64_t key)
+/* Returns the entry of KEY, or the free one where it belongs. */
+static struct pm_path_entry *entry_for(struct pm_path_entry *entries, uint64_t shift,
+				       uint64_t key)
 {
 	size_t mask = ~UINT64_C(0) >> shift, at = key >> shift;
 
-	while (entries[at].key)
+	while (entries[at].key && entries[at].key != key)
 		at = (at + 1) & mask;
 	return &entries[at];
 }
@@ -98,7 +100,7 @@ static int grow_entries(struct pm_thread *thread)
 		return -1;
 	for (i = 0; i < old_count; i++)
 		if (block->entries[i].key)
-			*free_entry(memory, shift, block->entries[i].key) =
+			*entry_for(memory, shift, block->entries[i].key) =
 				block->entries[i];
 	if (thread->entries_memory)
 		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
@@ -111,21 +113,17 @@ static int grow_entries(struct pm_thread *thread)
 
 struct pm_path_entry *pm_thread_path(struct pm_thread_block *block, uint64_t key)
 {
-	size_t mask = ~UINT64_C(0) >> block->entry_shift, at = key >> block->entry_shift;
+	struct pm_path_entry *entry = entry_for(block->entries, block->entry_shift, key);
 
-	while (block->entries[at].key && block->entries[at].key != key)
-		at = (at + 1) & mask;
-	return block->entries[at].key ? &block->entries[at] : NULL;
+	return entry->key ? entry : NULL;
 }
 
 uint32_t pm_thread_steps(const struct pm_thread_block *block, uint64_t key)
 {
-	size_t mask = ~UINT64_C(0) >> block->entry_shift, at = key >> block->entry_shift;
-	uint32_t steps = 0;
+	const struct pm_path_entry *first = &block->entries[key >> block->entry_shift];
+	ptrdiff_t steps = entry_for(block->entries, block->entry_shift, key) - first;
 
-	for (; block->entries[at].key; at = (at + 1) & mask)
-		steps++;
-	return steps;
+	return (uint32_t)((uint64_t)steps & ~UINT64_C(0) >> block->entry_shift);
 }
 
 static bool entries_full(const struct pm_thread_block *block)
@@ -178,7 +176,7 @@ struct pm_path_entry *pm_thread_leave_out(struct pm_thread *thread, uint64_t key
 
 	if (make_room(thread, key))
 		return NULL;
-	entry = free_entry(block->entries, block->entry_shift, key);
+	entry = entry_for(block->entries, block->entry_shift, key);
 	entry->node = NULL;
 	entry->number = PERFMON_PROFILE_LEFT_OUT_DEPTH;
 	enter(block, entry, key);
@@ -199,10 +197,7 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 		return NULL;
 	if (nodes_full(thread) && grow_nodes(thread))
 		return NULL;
-	node = (struct perfmon_profile_node *)(void *)((char *)thread->nodes->node +
-						       (size_t)(number -
-								thread->nodes->first) *
-							       thread->nodes->node_size);
+	node = node_in(thread->nodes, number);
 	/* The memory may have been another thread's. */
 	pm_recycle_wipe(node, (char *)node + thread->nodes->node_size);
 	PM_PUT(node->parent, parent);
@@ -216,7 +211,7 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 	 * the reader's acquire load of thread.node_count. */
 	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);
 	if (parent) {
-		entry = free_entry(block->entries, block->entry_shift, key);
+		entry = entry_for(block->entries, block->entry_shift, key);
 		entry->node = node;
 		entry->number = number;
 		entry->steps = 0;

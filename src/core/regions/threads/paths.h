@@ -30,8 +30,10 @@ struct pm_path_entry *pm_thread_path(struct pm_thread_block *block, uint64_t key
 struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
 					    uint32_t number);
 
-/* The same for pm_adopted_sum(). */
-struct perfmon_profile_node *pm_thread_node_at(const void *record, uint32_t number);
+/* Sets the STRIDE of a new path to the region with ID, and the begin of its first run: its first visits
+ * are measured, then one of as many visits as were requested. Without a request
+ * pm_region_stride_look() chooses the stride. The caller holds PM_LOCK_REGIONS. */
+void pm_stride_begin(struct perfmon_profile_stride *stride, uint32_t id);
 
 /* Returns the flags of a thread's record. */
 static inline uint32_t pm_thread_flags(void)

@@ -9,9 +9,8 @@
  * kept it. Paths with a raised stride share the limit of the thread, so that all of them
  * together keep it; the others do not matter. A stride never decreases.
  */
-#include "core/regions/threads/stride.h"
-
 #include "core/kernel/clock.h"
+#include "core/regions/threads/paths.h"
 #include "core/regions/threads/state.h"
 #include "core/regions/threads/thread.h"
 
@@ -24,14 +23,26 @@
 /* In `looked`: no time, but the stride that was requested. */
 #define REQUESTED (UINT64_C(1) << 63)
 
-void pm_stride_begin(struct perfmon_profile_stride *stride, uint32_t visits)
+void pm_stride_begin(struct perfmon_profile_stride *stride, uint32_t id)
 {
-	uint64_t first = visits && visits < LOOK ? visits : LOOK;
+	uint64_t seed = pm_clock_ticks() ^ (uint64_t)(uintptr_t)stride, first;
+	const char *name = "";
+	uint32_t visits;
 
+	for (uint32_t i = 0; i < pm_regions.options.stride_count && !*name; i++)
+		if (pm_regions.options.strides[i].name)
+			name = pm_registry_name(id);
+	visits = pm_options_stride(&pm_regions.options, name);
+	first = visits && visits < LOOK ? visits : LOOK;
 	PM_PUT(stride->stride, 1);
 	PM_PUT(stride->worth, 1);
 	PM_PUT(stride->until, visits == 1 ? UINT64_MAX : first);
 	PM_PUT(stride->looked, visits ? REQUESTED | visits : pm_clock_ticks());
+	/* Close seeds must not give similar numbers, and xorshift cannot leave 0. */
+	seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
+	PM_PUT(stride->random, (seed ^ seed >> 31) | 1);
+	pm_stride_draw(stride);
 }
 
 /* Begins the runs of a STRIDE after a measured visit. */

@@ -54,8 +54,8 @@ static size_t place_of(const struct pm_thread_block *block, const struct pm_fram
 	return used;
 }
 
-static void count(const char *name, const char *place, size_t name_length,
-		  size_t place_length)
+/* TEXT is the name and behind it the place. */
+static void count(const char *text, size_t name_length, size_t place_length)
 {
 	struct perfmon_profile_unmatched *kind;
 	size_t length = name_length + place_length;
@@ -64,8 +64,7 @@ static void count(const char *name, const char *place, size_t name_length,
 		kind = kinds.at[i];
 		if (kind->name_length == name_length &&
 		    kind->place_length == place_length &&
-		    !memcmp(kind->text, name, name_length) &&
-		    !memcmp(kind->text + name_length, place, place_length)) {
+		    !memcmp(kind->text, text, length)) {
 			PM_ADD(kind->count, 1);
 			return;
 		}
@@ -78,8 +77,7 @@ static void count(const char *name, const char *place, size_t name_length,
 	kind->count = 1;
 	kind->name_length = (uint32_t)name_length;
 	kind->place_length = (uint32_t)place_length;
-	memcpy(kind->text, name, name_length);
-	memcpy(kind->text + name_length, place, place_length);
+	memcpy(kind->text, text, length);
 	kinds.at[kinds.count++] = kind;
 	pm_profile_publish();
 }
@@ -87,17 +85,17 @@ static void count(const char *name, const char *place, size_t name_length,
 void pm_unmatched_count(const char *name, const struct pm_thread_block *block,
 			const struct pm_frame *frame)
 {
-	char own[NAME_MOST], place[PLACE_MOST];
+	char text[NAME_MOST + PLACE_MOST];
 	size_t name_length, place_length;
 	struct pm_still still;
 
 	if (!name)
 		return;
-	name_length = append(own, 0, sizeof(own), name);
+	name_length = append(text, 0, NAME_MOST, name);
 	if (!pm_regions_try_lock(&still))
 		return;
-	place_length = place_of(block, frame, place);
-	count(own, place, name_length, place_length);
+	place_length = place_of(block, frame, text + name_length);
+	count(text, name_length, place_length);
 	pm_regions_unlock(&still);
 }
 
