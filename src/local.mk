@@ -131,13 +131,11 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/threads/thread.c src/core/regions/threads/thread.h \
 	src/core/regions/threads/unmatched.c src/core/regions/threads/unmatched.h \
 	src/core/regions/slow/cost.c src/core/regions/slow/cost.h src/core/regions/slow/exit.c \
-	src/core/regions/slow/exit.h src/core/regions/slow/filter.c src/core/regions/slow/filter.h \
-	src/core/regions/slow/groups.c src/core/regions/slow/groups.h src/core/regions/slow/plan.c \
-	src/core/regions/slow/plan.h src/core/regions/slow/run_note.c src/core/regions/slow/run_note.h \
+	src/core/regions/slow/exit.h src/core/regions/slow/filter.c src/core/regions/slow/plan.c \
+	src/core/regions/slow/prepare.h src/core/regions/slow/run_note.c \
 	src/core/regions/slow/setup.c src/core/regions/slow/setup.h src/core/regions/slow/slow.c \
 	src/core/regions/slow/slow.h src/core/regions/slow/stale.c src/core/regions/slow/stale.h \
-	src/core/regions/adopt.c src/core/regions/adopt.h src/core/regions/calls.c src/core/regions/code.c \
-	src/core/regions/configure.c src/core/regions/handed.c src/core/regions/handed.h \
+	src/core/regions/adopt.c src/core/regions/adopt.h src/core/regions/calls.c \
 	src/core/regions/merge_call.c src/core/regions/overlap.c src/core/regions/quantity.c \
 	src/core/regions/report_call.c src/core/regions/task.c src/core/regions/task.h src/core/regions/task_forms.c src/core/regions/team.c \
 	src/core/samples/format.c src/core/samples/format.h src/core/samples/format_default.c \

@@ -5,6 +5,7 @@
 
 #include "core/api/export.h"
 #include "core/api/export_struct.h"
+#include "core/api/message.h"
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
 #include "core/regions/task.h"
@@ -15,6 +16,7 @@
 #include "core/regions/slow/slow.h"
 #include "core/regions/threads/state.h"
 #include "core/regions/threads/thread.h"
+#include "core/settings/variables.h"
 #include "fastpath/fastpath.h"
 
 /* Visits without a name are counted as lost. */
@@ -255,4 +257,116 @@ PM_EXPORT int perfmon_region_read(const char *name,
 	for (i = 0; i < sum.counters && i < count; i++)
 		pm_vector_fill(counts, i, element_size, &sums[i], sizeof(sums[i]));
 	return 0;
+}
+
+/* --- where the code of a region is ------------------------------------------------------ */
+
+static bool code_is_good(const struct pm_registry_code *code)
+{
+	size_t path = strnlen(code->path, PERFMON_PROFILE_PATH_MAX + 1);
+	size_t build = strnlen(code->build_id, PERFMON_PROFILE_BUILD_ID_MAX + 1);
+
+	return path && path <= PERFMON_PROFILE_PATH_MAX &&
+	       build <= PERFMON_PROFILE_BUILD_ID_MAX &&
+	       strspn(code->build_id, "0123456789abcdef") == build;
+}
+
+static bool is_same_code(const struct pm_registry_code *a,
+			 const struct pm_registry_code *b)
+{
+	return a->offset == b->offset && !strcmp(a->path, b->path) &&
+	       !strcmp(a->build_id, b->build_id);
+}
+
+/* Under PM_LOCK_REGIONS. */
+static int set_code(uint32_t id, const struct pm_registry_code *code)
+{
+	const struct pm_registry_code *old = pm_registry_code(id);
+	struct pm_registry_code made = *code;
+	int err;
+
+	if (old && (!*old->path || is_same_code(old, code)))
+		return 0;
+	if (old)
+		made = (struct pm_registry_code){.path = "", .build_id = ""};
+	/* What is not in the profile is asked for again. Twice there is no harm. */
+	err = pm_region_record_code(id, &made);
+	if (!err && !pm_registry_set_code(id, &made))
+		err = -ENOMEM;
+	return err;
+}
+
+static int say_code(const char *name, const struct pm_registry_code *code)
+{
+	const struct perfmon_region *region;
+	struct pm_still still;
+	int err = pm_regions_init();
+
+	if (err)
+		return err;
+	if (!pm_regions_is_ours())
+		return -EPERM;
+	region = pm_region_of_name(name, true);
+	if (!region)
+		return -ENOMEM;
+	if (region->key == PM_KEY_LEFT_OUT)
+		return 0;
+	pm_kernel_still_begin(&still);
+	pm_thread_busy++;
+	pm_regions_acquire();
+	err = set_code(pm_region_id(region->key), code);
+	pm_regions_release();
+	pm_thread_busy--;
+	pm_kernel_still_end(&still);
+	return err;
+}
+
+PM_EXPORT int perfmon_region_code(struct perfmon_region *region, const char *path,
+				  const char *build_id, uint64_t offset)
+{
+	const struct pm_registry_code code = {offset, build_id ?: "", path ?: ""};
+	const char *name = region ? pm_region_name(region) : NULL;
+
+	return name && code_is_good(&code) ? say_code(name, &code) : -EINVAL;
+}
+
+/* --- what the environment sets, from the program ---------------------------------------- */
+
+/* Under PM_LOCK_REGIONS. The options of a forked child are its parent's. */
+static int set_option(int number, const char *value, struct pm_diag *diag)
+{
+	if (pm_regions.phase != PM_REGIONS_NEW || pm_regions.options.sample_pages)
+		return pm_diag_set(diag, -EBUSY,
+				   "a region has been used; configure regions before the "
+				   "first one");
+	return pm_setting_set(number, value) ? pm_diag_set(diag, -ENOMEM, "out of memory")
+					     : 0;
+}
+
+PM_EXPORT int perfmon_region_configure(const char *name, const char *value,
+				       uint32_t flags, char *message, size_t message_size)
+{
+	struct pm_diag diag = {0};
+	struct pm_still still;
+	int result;
+
+	if (!value)
+		value = "";
+	if (!name)
+		result = pm_diag_set(&diag, -EINVAL, "the name is NULL");
+	else if (flags)
+		result = pm_diag_set(&diag, -EINVAL, "unknown flags 0x%x", flags);
+	else
+		result = pm_setting_check(name, value, &diag);
+	if (result >= 0) {
+		pm_kernel_still_begin(&still);
+		pm_thread_busy++;
+		pm_regions_acquire();
+		result = set_option(result, value, &diag);
+		pm_regions_release();
+		pm_thread_busy--;
+		pm_kernel_still_end(&still);
+	}
+	pm_message_tell(result ? diag.text : "", message, message_size);
+	return result;
 }

@@ -9,7 +9,6 @@
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
 #include "core/regions/adopt.h"
-#include "core/regions/handed.h"
 #include "core/regions/threads/names.h"
 #include "core/regions/threads/paths.h"
 #include "core/regions/slow/slow.h"

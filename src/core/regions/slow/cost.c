@@ -81,18 +81,16 @@ static __attribute__((noinline)) void visit_none(void)
 	FRAME;
 }
 
+#define TWICE(statement)                                                                 \
+	statement;                                                                       \
+	statement
+#define EIGHT_TIMES(statement) TWICE(TWICE(TWICE(statement)))
+
 /* Makes PAIRS calls in a row, with nothing between. */
 #define ROW(name, call)                                                                  \
 	static __attribute__((noinline)) void name(void)                                 \
 	{                                                                                \
-		call();                                                                  \
-		call();                                                                  \
-		call();                                                                  \
-		call();                                                                  \
-		call();                                                                  \
-		call();                                                                  \
-		call();                                                                  \
-		call();                                                                  \
+		EIGHT_TIMES(call());                                                     \
 		__asm__ __volatile__("");                                                \
 	}
 ROW(row_of_visits, visit_empty)
@@ -111,14 +109,7 @@ static __attribute__((noinline)) void chain(void)
 	uint64_t value = chained;
 
 	for (int i = 0; i < 8; i++) {
-		LINK(value);
-		LINK(value);
-		LINK(value);
-		LINK(value);
-		LINK(value);
-		LINK(value);
-		LINK(value);
-		LINK(value);
+		EIGHT_TIMES(LINK(value));
 	}
 	chained = value;
 }
@@ -278,14 +269,6 @@ static bool count_visit(const struct scene *scene, void (*visit)(void),
 
 typedef void learn_call(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer);
 
-static void learn_nothing(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer)
-{
-	(void)kind;
-	(void)i;
-	(void)own;
-	(void)outer;
-}
-
 /* Returns false if something came between. */
 static bool learn_slow_path(const struct scene *scene, struct pm_path_entry *entry,
 			    learn_call *learn)
@@ -311,7 +294,7 @@ static bool learn_slow_path(const struct scene *scene, struct pm_path_entry *ent
 		learn(PM_EXCLUDED_BEGIN, i, 0, begin[i]);
 	}
 	whole = true;
-	if (!pm_exclude_is_exact())
+	if (!pm_regions.exact)
 		goto out;
 	/* The entry has another path, and no other follows. */
 	entry->key = PM_PATH_KEY(1);
@@ -329,11 +312,12 @@ out:
 /* The first time, some of it is done for the first time. */
 static void learn_slow_paths(const struct scene *scene, struct pm_path_entry *entry)
 {
-	learn_slow_path(scene, entry, learn_nothing);
+	learn_slow_path(scene, entry, pm_exclude_learn);
+	pm_exclude_drop();
 	for (int round = 0; round < ROUNDS_LEARN; round++) {
 		if (!learn_slow_path(scene, entry, pm_exclude_learn))
 			continue;
-		if (pm_exclude_is_exact() ||
+		if (pm_regions.exact ||
 		    (learn_slow_path(scene, entry, pm_exclude_confirm) &&
 		     !pm_exclude_missed()))
 			return;
@@ -467,8 +451,8 @@ static void measure_all(void *unused)
 		return;
 	memset(&costs, 0, sizeof(costs));
 	memset(&scratch, 0, sizeof(scratch));
-	scratch.node.time_min = pm_exclude_is_exact() ? 0 : UINT64_MAX;
-	scratch.node.time_guard = pm_exclude_is_exact() ? UINT64_MAX : 0;
+	scratch.node.time_min = pm_regions.exact ? 0 : UINT64_MAX;
+	scratch.node.time_guard = pm_regions.exact ? UINT64_MAX : 0;
 	if (pm_region_general.stride) {
 		stride = pm_node_stride(&scratch.node, block->columns);
 		stride->stride = stride->worth = 1;
@@ -486,7 +470,7 @@ static void measure_all(void *unused)
 		measure(&scene, ROUNDS, &costs);
 	while (open & ~(costs.bias[0].known | costs.bias[1].known) &&
 	       pm_clock_ticks_ns((double)(pm_clock_ticks() - begin)) < SLICES_NS);
-	if (!pm_exclude_is_exact())
+	if (!pm_regions.exact)
 		measure_overlap(&scene, &costs);
 	for (int round = 0; stride && round < ROUNDS; round++) {
 		stride->gap = PAIRS;

@@ -14,11 +14,11 @@ void pm_exit_prepare(void)
 {
 	struct pm_topology *topology;
 
-	if (pm_clock_may_end() && pm_regions_is_ours() &&
-	    pm_regions_phase() == PM_REGIONS_READY)
+	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
+		return;
+	if (pm_clock_may_end())
 		pm_profile_clock_renew();
 	if (pm_regions_want_report() && pm_regions.options.level &&
-	    pm_regions_is_ours() && pm_regions_phase() == PM_REGIONS_READY &&
 	    !pm_topology_get(&topology, NULL))
 		pm_topology_put(topology);
 }
@@ -72,8 +72,8 @@ __attribute__((destructor)) static void finish(void)
 		pm_profile_totals_renew();
 		if (pm_regions.renew)
 			pm_regions.renew();
-		pm_stack_run(report_on_stack, NULL);
-	} else if (pm_regions.refused.error) {
-		pm_stack_run(report_on_stack, NULL);
+	} else if (!pm_regions.refused.error) {
+		return;
 	}
+	pm_stack_run(report_on_stack, NULL);
 }

@@ -5,14 +5,12 @@
  * table of paths: the slow path enters one for what is too deep, and a look at a path whose visits
  * are too short takes its node away. What begins in such a visit is left out with it.
  */
-#include "core/regions/slow/filter.h"
+#include "core/regions/slow/prepare.h"
 
 #include <stdio.h>
 
 #include "core/kernel/clock.h"
-#include "core/regions/threads/exclude.h"
 #include "core/regions/threads/paths.h"
-#include "core/regions/threads/state.h"
 #include "core/regions/threads/steps.h"
 #include "core/regions/threads/thread.h"
 #include "fastpath/fastpath.h"
@@ -25,8 +23,7 @@ void pm_filter_begin(void)
 	pm_region_general.filters =
 		pm_options_filter(&pm_regions.options) || pm_regions.options.steps;
 	/* The looks would be at times that differ from run to run. */
-	pm_region_general.looks =
-		pm_regions.options.min_mean_ns > 0 && !pm_exclude_is_exact();
+	pm_region_general.looks = pm_regions.options.min_mean_ns > 0 && !pm_regions.exact;
 }
 
 static void note(const char *name, const char *value)
@@ -49,7 +46,7 @@ void pm_filter_note(void)
 	snprintf(value, sizeof(value), "%u", options->depth);
 	note("PERFMON_DEPTH", options->depth < PM_DEPTH_MAX ? value : NULL);
 	snprintf(value, sizeof(value), "%.6gns", options->min_mean_ns);
-	if (pm_exclude_is_exact() && options->min_mean_ns > 0)
+	if (pm_regions.exact && options->min_mean_ns > 0)
 		pm_profile_note("PERFMON_MIN_MEAN has no effect with exact counts");
 	else
 		note("PERFMON_MIN_MEAN", options->min_mean_ns > 0 ? value : NULL);

@@ -1,14 +1,63 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/slow/plan.h"
+#include "core/regions/slow/prepare.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/counters/counters.h"
 #include "core/kernel/kernel.h"
+#include "core/named/named.h"
 #include "core/profile/profile.h"
 #include "core/regions/threads/package.h"
+#include "core/valgrind/exact.h"
+
+/* --- PERFMON_GROUP: groups of events by name -------------------------------------------- */
+
+/* Puts the formulas TEXT behind *TO. Without memory *TO stays as it is. */
+static void join(char **to, const char *text)
+{
+	char *all;
+
+	if (!text || asprintf(&all, "%s%s%s", *to ?: "", *to ? "; " : "", text) < 0)
+		return;
+	free(*to);
+	*to = all;
+}
+
+static void note(void *argument, const char *sentence)
+{
+	pm_options_note(argument, "%s", sentence);
+}
+
+void pm_regions_groups(struct pm_options *options)
+{
+	const struct pm_named_request request = {.names = options->groups,
+						 .exact = pm_exact()};
+	struct pm_named_groups *groups = NULL;
+	char *events = NULL, *metrics = NULL;
+	struct pm_diag diag = {0};
+	int err;
+
+	if (!options->groups)
+		return;
+	err = pm_named_find(&request, &groups, &diag);
+	err = err ?: pm_named_join(groups, &events, &metrics, note, options, &diag);
+	/* Names that are not here have been noted. */
+	if (err && err != -ENOENT)
+		pm_options_note(options, "PERFMON_GROUP: %s", diag.text);
+	if (events) {
+		pm_named_add_events(&options->events, events);
+		join(&options->metrics, metrics);
+		options->events_auto = options->events_none = false;
+	}
+	free(events);
+	free(metrics);
+	pm_named_free(groups);
+}
+
+/* --- the plan ----------------------------------------------------------------------------- */
 
 /* Returns the descriptor of EVENT in the group of LEADER (-1: none), disabled. */
 static int open_one(const struct pm_event *event, int leader)
@@ -139,14 +188,14 @@ static uint32_t part_packages(struct pm_event *events, uint32_t count)
 /*
  * Moves the events that the kernel refuses behind those that may open. No thread opens
  * them again, and no visit tries to read them. Between the two stand the events of packages.
- * *ERRORS gets the errno of each, by its new place.
+ * The plan's errors get the errno of each, by its new place.
  */
-static void refuse(struct pm_region_plan *plan, int *errors)
+static void refuse(struct pm_region_plan *plan)
 {
 	struct pm_event refused[PERFMON_PROFILE_COUNTERS_MAX],
 		*events = plan->list->events;
+	int *errors = plan->errors;
 	struct pm_diag diag = {0};
-	char text[1200];
 	uint32_t i, count = 0, threads;
 
 	plan->packages = part_packages(events, plan->count);
@@ -171,10 +220,8 @@ static void refuse(struct pm_region_plan *plan, int *errors)
 	memmove(&errors[threads], errors, count * sizeof(*errors));
 	if (plan->packages)
 		open_packages(plan, &diag);
-	if (!diag.error)
-		return;
-	snprintf(text, sizeof(text), "%s", diag.text);
-	pm_profile_note(text);
+	if (diag.error)
+		pm_profile_note(diag.text);
 }
 
 static void copy(char *to, size_t size, const char *from)
@@ -370,7 +417,7 @@ void pm_region_plan_make(struct pm_region_plan *plan, const struct pm_options *o
 		pm_profile_note(text);
 		plan->count = PERFMON_PROFILE_COUNTERS_MAX;
 	}
-	refuse(plan, plan->errors);
+	refuse(plan);
 record:
 	record_plan(plan);
 	for (i = 0; i < plan->count; i++)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Notes of the run: those of the environment, and those of the program, which it may give before
  * its first region. */
-#include "core/regions/slow/run_note.h"
+#include "core/regions/slow/prepare.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "core/api/export.h"
 #include "core/kernel/kernel.h"
-#include "core/regions/threads/state.h"
 #include "core/settings/run_note.h"
-#include "fastpath/fastpath.h"
 #include "perfmon/profile.h"
 
 /* A profile keeps each change. */

@@ -14,16 +14,12 @@
 #include "core/kernel/standard.h"
 #include "core/profile/profile.h"
 #include "core/regions/threads/aggregate.h"
-#include "core/regions/threads/exclude.h"
 #include "core/regions/slow/exit.h"
-#include "core/regions/slow/filter.h"
-#include "core/regions/slow/groups.h"
 #include "core/regions/threads/names.h"
 #include "core/regions/threads/package.h"
-#include "core/regions/slow/plan.h"
+#include "core/regions/slow/prepare.h"
 #include "core/regions/threads/recycle.h"
 #include "core/regions/threads/registry.h"
-#include "core/regions/slow/run_note.h"
 #include "core/regions/threads/state.h"
 #include "core/regions/threads/steps.h"
 #include "core/regions/threads/tasks.h"
@@ -58,14 +54,6 @@ static void publish(void)
 	PM_PUT(pm_regions.published, pm_regions.published + 1);
 }
 
-/* Quantities of visits that a disarm drops are not added: see quantity.c. */
-static void drop_quantities(struct pm_registry_thread *thread)
-{
-	struct pm_thread_block *block = ((struct pm_thread *)(void *)thread)->block;
-
-	PM_PUT(block->innermost, pm_frame_nowhere(block->frame_size));
-}
-
 int pm_regions_disarmed(int more)
 {
 	bool armed = !disarms;
@@ -80,8 +68,9 @@ int pm_regions_disarmed(int more)
 				 pm_region_general.generation + 1, __ATOMIC_RELAXED);
 	}
 	publish();
+	/* Quantities of visits that a disarm drops are not added: see quantity.c. */
 	if (disarms)
-		pm_registry_each_thread(drop_quantities);
+		pm_threads_drop_quantities();
 	return disarms;
 }
 
@@ -128,8 +117,8 @@ static int make_ready_here(void)
 		pm_registry_each_region(pm_region_record_name);
 	} else {
 		pm_region_plan_make(&pm_regions.plan, &pm_regions.options);
-		pm_exclude_set_exact(pm_regions.plan.live &&
-				     pm_regions.plan.list->events[0].exact);
+		pm_regions.exact =
+			pm_regions.plan.live && pm_regions.plan.list->events[0].exact;
 		pm_region_general.fence = pm_regions.options.fence;
 		pm_region_general.monotonic = pm_clock.monotonic + pm_clock_may_end();
 		pm_region_general.stride = pm_regions.options.stride_count > 0 ||
@@ -262,11 +251,6 @@ static void before_fork(void)
 		open_at_fork.key[open_at_fork.count++] = block->overflow_key[i];
 }
 
-static void forget_thread(struct pm_registry_thread *thread)
-{
-	pm_thread_forget((struct pm_thread *)(void *)thread);
-}
-
 /*
  * Separates the child from its parent's measurement. Names keep their ids, since the
  * program's descriptors have them. The child's first region creates the rest again, or
@@ -292,7 +276,7 @@ static void in_child(bool prepared)
 	pm_regions.plan.record = NULL;
 	if (pm_regions.phase == PM_REGIONS_READY)
 		pm_regions_set_phase(PM_REGIONS_NEW);
-	pm_registry_forget(forget_thread);
+	pm_threads_forget();
 	pm_regions.tokens = 0;
 	if (!open_at_fork.count || !perfmon_region_begin_armed)
 		return;

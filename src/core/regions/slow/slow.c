@@ -409,7 +409,7 @@ struct perfmon_region *pm_region_begin_missing(struct pm_thread_block *block,
 	pm_exclude_begin(block, &exclude);
 	if (pm_cost_resumes(region))
 		goto found;
-	if (pm_exclude_is_exact() &&
+	if (pm_regions.exact &&
 	    !pm_thread_path(block, parent->path_key + PM_GET(region->key)))
 		exclude.steps = pm_thread_steps(block, parent->path_key + region_key);
 	region_key = register_name(region);

@@ -2,10 +2,10 @@
 #include "core/regions/threads/exclude.h"
 
 #include "core/kernel/clock.h"
+#include "core/regions/threads/state.h"
 
 #define MOST PERFMON_PROFILE_COUNTERS_MAX
 
-static bool exact;
 /* Written while the first thread is set up. Another thread may read some of it before. */
 static struct {
 	uint64_t own[MOST], outer[MOST];
@@ -20,16 +20,6 @@ static bool missed;
  * open or not, so that the work is the same. */
 #define DEPTH_SAME 4
 
-void pm_exclude_set_exact(bool is_exact)
-{
-	exact = is_exact;
-}
-
-bool pm_exclude_is_exact(void)
-{
-	return exact;
-}
-
 static __attribute__((noinline)) bool sample(const struct pm_thread_block *block,
 					     uint64_t *raw)
 {
@@ -43,7 +33,7 @@ static __attribute__((noinline)) bool sample(const struct pm_thread_block *block
 void pm_exclude_begin(const struct pm_thread_block *block, struct pm_exclude *exclude)
 {
 	exclude->steps = 0;
-	exclude->ticks = exact ? 0 : pm_clock_ticks();
+	exclude->ticks = pm_regions.exact ? 0 : pm_clock_ticks();
 	exclude->known = sample(block, exclude->raw);
 }
 
@@ -56,7 +46,7 @@ void pm_exclude_end(const struct pm_thread_block *block, const struct pm_exclude
 
 	if (!exclude->known || !sample(block, now))
 		return;
-	ticks = exact ? 0 : pm_clock_ticks() - exclude->ticks;
+	ticks = pm_regions.exact ? 0 : pm_clock_ticks() - exclude->ticks;
 	for (i = 0; i < block->counters; i++) {
 		now[i] -= exclude->raw[i];
 		PM_PUT(last[i], now[i]);
@@ -65,7 +55,7 @@ void pm_exclude_end(const struct pm_thread_block *block, const struct pm_exclude
 		frame->counter[i].raw += PM_GET(around[kind].own[i]) - outer;
 	}
 	end = pm_frame_at(block->frames, block->frame_size,
-			  exact ? PERFMON_PROFILE_DEPTH_MAX + 1 : DEPTH_SAME);
+			  pm_regions.exact ? PERFMON_PROFILE_DEPTH_MAX + 1 : DEPTH_SAME);
 	if (end < frame)
 		end = frame;
 	while (each != end) {

@@ -34,10 +34,6 @@ struct pm_exclude {
 	uint32_t steps;
 };
 
-/* Sets whether counts are exact, before any region is counted. */
-void pm_exclude_set_exact(bool exact);
-bool pm_exclude_is_exact(void);
-
 void pm_exclude_begin(const struct pm_thread_block *block, struct pm_exclude *exclude);
 /* Ends the exclusion. Only the call of KIND, from which this came, may follow; FRAME has
  * its visit. */

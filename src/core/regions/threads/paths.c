@@ -2,7 +2,6 @@
 #include "core/regions/threads/paths.h"
 
 #include "core/kernel/kernel.h"
-#include "core/regions/threads/exclude.h"
 #include "core/regions/threads/recycle.h"
 #include "core/regions/threads/state.h"
 
@@ -142,7 +141,7 @@ static bool nodes_full(const struct pm_thread *thread)
  * path. With exact counts the table grows until no path needs one. */
 static bool entry_taken(const struct pm_thread_block *block, uint64_t key)
 {
-	return pm_exclude_is_exact() && block->entry_shift > 64 - ENTRIES_LOG2_MOST &&
+	return pm_regions.exact && block->entry_shift > 64 - ENTRIES_LOG2_MOST &&
 	       block->entries[key >> block->entry_shift].key;
 }
 
@@ -205,8 +204,8 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 	PM_PUT(node->flags, pm_node_flags_of(region));
 	/* A new minimum or maximum is extra work at unpredictable times. With exact
 	 * counts they are not kept, and snapshots take them from the histogram. */
-	PM_PUT(node->time_min, pm_exclude_is_exact() ? 0 : UINT64_MAX);
-	PM_PUT(node->time_guard, pm_exclude_is_exact() ? UINT64_MAX : 0);
+	PM_PUT(node->time_min, pm_regions.exact ? 0 : UINT64_MAX);
+	PM_PUT(node->time_guard, pm_regions.exact ? UINT64_MAX : 0);
 	/* The release orders the node before the count that includes it. It pairs with
 	 * the reader's acquire load of thread.node_count. */
 	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);

@@ -5,7 +5,6 @@
 #include <stdbool.h> /* urcu/flavor.h of 0.15 uses bool and does not include it */
 #include <string.h>
 #include <urcu/flavor.h>
-#include <urcu/list.h>
 #include <urcu/rculfhash.h>
 
 #include "core/kernel/kernel.h"
@@ -64,16 +63,6 @@ static struct entry **by_id[(PM_REGIONS_MAX >> PAGE_LOG2) + 1];
 #define CHUNK (UINT32_C(64) << 10)
 static char *chunk;
 static size_t chunk_left;
-
-static CDS_LIST_HEAD(threads);
-
-_Static_assert(sizeof(struct pm_registry_thread) == sizeof(struct cds_list_head),
-	       "a thread's place is a list head");
-
-static struct cds_list_head *head_of(struct pm_registry_thread *thread)
-{
-	return (struct cds_list_head *)(void *)thread;
-}
 
 int pm_registry_init(void)
 {
@@ -251,30 +240,4 @@ bool pm_registry_set_code(uint32_t id, const struct pm_registry_code *code)
 const struct pm_registry_code *pm_registry_code(uint32_t id)
 {
 	return entry_of(id)->code;
-}
-
-void pm_registry_enter(struct pm_registry_thread *thread)
-{
-	cds_list_add_tail(head_of(thread), &threads);
-}
-
-void pm_registry_leave(struct pm_registry_thread *thread)
-{
-	cds_list_del(head_of(thread));
-}
-
-void pm_registry_each_thread(void (*visit)(struct pm_registry_thread *thread))
-{
-	struct cds_list_head *at;
-
-	cds_list_for_each(at, &threads) visit((struct pm_registry_thread *)(void *)at);
-}
-
-void pm_registry_forget(void (*visit)(struct pm_registry_thread *thread))
-{
-	struct cds_list_head *at, *next;
-
-	cds_list_for_each_safe(at, next, &threads)
-		visit((struct pm_registry_thread *)(void *)at);
-	CDS_INIT_LIST_HEAD(&threads);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The names of regions, and the threads that are set up. Names are found without a lock
+ * The names of regions. They are found without a lock
  * while others are added. A writer holds PM_LOCK_REGIONS. Only registry.c includes
  * liburcu.
  */
@@ -15,8 +15,6 @@
 #include "perfmon/region.h"
 
 #define PM_REGION_NAME_MAX PERFMON_PROFILE_NAME_MAX
-
-struct pm_thread;
 
 /* Returns 0 or -ENOMEM. It works once per process; further calls do no harm. */
 int pm_registry_init(void);
@@ -56,21 +54,5 @@ const struct pm_registry_code *pm_registry_code(uint32_t id);
 /* Calls VISIT for every registered region, in the order of ids. The caller holds
  * PM_LOCK_REGIONS. */
 void pm_registry_each_region(void (*visit)(const struct perfmon_region *region));
-
-/* A place in the list of threads; a part of struct pm_thread. */
-struct pm_registry_thread {
-	void *links[2];
-};
-
-/* Enter and remove a thread. The caller holds PM_LOCK_REGIONS. */
-void pm_registry_enter(struct pm_registry_thread *thread);
-void pm_registry_leave(struct pm_registry_thread *thread);
-
-/* Calls VISIT for every thread. The caller holds PM_LOCK_REGIONS. */
-void pm_registry_each_thread(void (*visit)(struct pm_registry_thread *thread));
-
-/* Calls VISIT for every thread and empties the list, in a forked child, where only the
- * calling thread exists. */
-void pm_registry_forget(void (*visit)(struct pm_registry_thread *thread));
 
 #endif

@@ -46,7 +46,7 @@ struct pm_region_plan {
 /* A program without tokens does not need this code. So a forked child, which goes on where its parent
  * was, finds it by a table, not by its name. */
 struct pm_region_adopter {
-	/* Lets the calling thread continue below the path NUMBER of handed.h. */
+	/* Lets the calling thread continue below the path NUMBER of adopt.h. */
 	int (*adopt)(uint64_t number);
 };
 
@@ -57,6 +57,7 @@ struct pm_regions {
 	struct pm_diag refused;	    /* why regions are not counted */
 	struct pm_region_plan plan;
 	bool was_armed;	       /* regions have counted */
+	bool exact;	       /* so are counts: set before any region is counted */
 	uint32_t published;    /* how often the calls of regions were chosen */
 	unsigned int uses;     /* enum pm_regions_use, of all used regions */
 	unsigned int silenced; /* perfmon_report_quiet() */

@@ -11,6 +11,7 @@
  */
 #include "core/kernel/clock.h"
 #include "core/regions/threads/paths.h"
+#include "core/regions/threads/registry.h"
 #include "core/regions/threads/state.h"
 #include "core/regions/threads/thread.h"
 

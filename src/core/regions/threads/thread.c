@@ -33,6 +33,9 @@ bool pm_thread_may_set_up(void)
 	return times_ended < TIMES_MOST;
 }
 
+/* The threads that are set up. PM_LOCK_REGIONS guards the list. */
+static struct pm_thread *threads;
+
 static pthread_key_t leave_key;
 static bool leave_key_made;
 
@@ -85,7 +88,7 @@ static struct pm_thread *take_thread(uint32_t counters)
 	void *memory;
 
 	if (thread) {
-		unused_threads = thread->next_unused;
+		unused_threads = thread->next;
 		block = thread->block;
 		block_size = thread->block_size;
 		memset(thread, 0, size);
@@ -120,9 +123,9 @@ static struct pm_thread_block *give_thread(struct pm_thread *thread)
 	} else {
 		thread->block = NULL;
 		while (*place && (*place)->block)
-			place = &(*place)->next_unused;
+			place = &(*place)->next;
 	}
-	thread->next_unused = *place;
+	thread->next = *place;
 	*place = thread;
 	return block;
 }
@@ -389,7 +392,9 @@ static void leave(void *unused)
 	wipe_block(block);
 	size = thread->block_size;
 	pm_regions_acquire();
-	pm_registry_leave(&thread->registry);
+	*thread->place = thread->next;
+	if (thread->next)
+		thread->next->place = thread->place;
 	if (PM_GET(record->state) == PERFMON_PROFILE_THREAD_STATE_UNUSED)
 		pm_recycle_thread(record);
 	block = give_thread(thread);
@@ -436,6 +441,15 @@ no_block:
 	return err;
 }
 
+static void enter(struct pm_thread *thread)
+{
+	thread->next = threads;
+	thread->place = &threads;
+	if (threads)
+		threads->place = &thread->next;
+	threads = thread;
+}
+
 int pm_thread_setup(void)
 {
 	uint32_t counters = pm_regions.plan.live;
@@ -464,7 +478,7 @@ int pm_thread_setup(void)
 	pm_regions_debug("perfmon: thread %u is set up with %u counters of %u",
 			 thread->record->tid, counters ? thread->instance->open : 0,
 			 counters);
-	pm_registry_enter(&thread->registry);
+	enter(thread);
 	pm_profile_clock_later();
 	pm_regions_release();
 	make_root_frame(thread);
@@ -479,7 +493,14 @@ int pm_thread_setup(void)
 	return 0;
 }
 
-void pm_thread_forget(struct pm_thread *thread)
+void pm_threads_drop_quantities(void)
+{
+	for (struct pm_thread *thread = threads; thread; thread = thread->next)
+		PM_PUT(thread->block->innermost,
+		       pm_frame_nowhere(thread->block->frame_size));
+}
+
+static void forget(struct pm_thread *thread)
 {
 	/* The block is wiped, so the plan shows whether there are counters. */
 	if (pm_regions.plan.live)
@@ -494,4 +515,15 @@ void pm_thread_forget(struct pm_thread *thread)
 	pm_kernel_munmap(thread->block, thread->block_size);
 	thread->block = NULL;
 	give_thread(thread);
+}
+
+void pm_threads_forget(void)
+{
+	struct pm_thread *thread, *next;
+
+	for (thread = threads; thread; thread = next) {
+		next = thread->next;
+		forget(thread);
+	}
+	threads = NULL;
 }

@@ -8,15 +8,15 @@
 
 #include "core/counters/counters.h"
 #include "core/profile/profile.h"
-#include "core/regions/threads/registry.h"
 #include "fastpath/fastpath.h"
 
 struct pm_thread {
-	struct pm_registry_thread registry; /* first: the registry returns its address */
+	struct pm_thread
+		*next; /* of the threads that are set up, or of the unused ones */
+	struct pm_thread **place; /* the pointer to this one, while it is set up */
 	/* A mapping of its own, with all it points to. An unused thread may have one, all zero. */
 	struct pm_thread_block *block;
 	size_t block_size;
-	struct pm_thread *next_unused;
 	void *entries_memory; /* the table's own mapping after it has grown, else NULL */
 	size_t entries_size;
 	struct perfmon_profile_thread *record;
@@ -40,7 +40,11 @@ int pm_thread_setup(void);
  * costs the thread time once, and at most once after its end. */
 bool pm_thread_may_set_up(void);
 
-/* Releases the parent's resources of THREAD, in a forked child. */
-void pm_thread_forget(struct pm_thread *thread);
+/* Lets quantities find no path until each thread knows of the disarm. The caller holds
+ * PM_LOCK_REGIONS. */
+void pm_threads_drop_quantities(void);
+
+/* Releases the parent's resources of all threads, in a forked child. */
+void pm_threads_forget(void);
 
 #endif
