@@ -45,7 +45,7 @@ libperfmon_core_la_SOURCES = \
 	src/arch/aarch64.h src/arch/arch.h src/arch/counters.c src/arch/generic.h \
 	src/arch/exact.h src/arch/exact_names.h src/arch/keep_call.S src/arch/keep.c src/arch/keep.h src/arch/riscv64.h src/arch/syscall.h src/arch/x86_64.h \
 	src/fastpath/fastpath.h src/fastpath/forms.h src/fastpath/read.h src/fastpath/region.c \
-	src/fastpath/region.h src/fastpath/slow.S src/fastpath/thread.c src/fastpath/thread.h \
+	src/fastpath/region.h src/fastpath/slow.S src/fastpath/thread.h \
 	src/fastpath/view.c src/fastpath/view.h \
 	src/core/text/bytes.h src/core/kernel/clock.c src/core/kernel/clock.h src/core/text/diag.c src/core/text/diag.h \
 	src/core/valgrind/exact.c src/core/valgrind/exact.h \

@@ -49,28 +49,7 @@
 #define ENTERED(form) form
 #endif
 
-#define NOINLINE    __attribute__((noinline))
-#define INLINE	    static inline __attribute__((always_inline))
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-#define ANY	    PERFMON_PROFILE_COUNTERS_MAX
-
-/* Unrolls the loops over a constant number of counters. clang peels the first
- * iteration off loops without an early exit, and would keep the other iterations of
- * four as a loop. */
-#ifdef __clang__
-/* With -Os, and with sanitizers, it keeps loops. */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#define UNROLL	     _Pragma("clang loop unroll_count(8)")
-#define UNROLL_WHOLE _Pragma("clang loop unroll(enable)")
-#else
-#define UNROLL	     _Pragma("GCC unroll 8")
-#define UNROLL_WHOLE UNROLL
-#endif
-
-/* Only the thread itself and its signal handlers use the stack: compiler order
- * suffices. */
-#define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#define ANY PERFMON_PROFILE_COUNTERS_MAX
 
 INLINE uint64_t now(int general)
 {
@@ -554,25 +533,22 @@ FORMS(DEFINE)
 
 #define FORM_ROW(name, counters, is_general, is_strided) {begin_##name, end_##name},
 
-/* The last two of the forms serve all settings, and the last one is not chosen here. */
-#define CHOOSE(rows, counters, plain)                                                    \
-	(rows)[(plain) && (counters) < sizeof(rows) / sizeof((rows)[0]) - 2              \
-		       ? (counters)                                                      \
-		       : sizeof(rows) / sizeof((rows)[0]) - 2]
+/* All forms that can be chosen, and one more. */
+#define ALL_FORMS(X) FORMS(X) X(strided, ANY, 1, 1) X(filtered, ANY, 1, 0)
 
-/* Returns the form that pm_region_calls_arm() describes. */
-static inline struct pm_region_calls form_for(uint32_t counters, int plain, int stride)
+#define FORM_NUMBER(name, counters, is_general, is_strided) FORM_##name,
+enum { ALL_FORMS(FORM_NUMBER) };
+
+/* Returns what is called for FORM, a number of the above: plain ones have that of their counters. */
+static inline struct pm_region_calls form_for(uint32_t form)
 {
-	static const struct pm_region_calls rows[] = {FORMS(FORM_ROW)};
-	static const struct pm_region_calls strided = {begin_strided, end_strided};
-	static const struct pm_region_calls filtered = {begin_filtered, end_filtered};
-	struct pm_region_calls calls = stride ? strided : CHOOSE(rows, counters, plain);
+	static const struct pm_region_calls rows[] = {ALL_FORMS(FORM_ROW)};
 
 	if (!pm_region_general.filters)
-		return calls;
-	PM_PUT(unfiltered.begin, calls.begin);
-	PM_PUT(unfiltered.end, calls.end);
-	return filtered;
+		return rows[form];
+	PM_PUT(unfiltered.begin, rows[form].begin);
+	PM_PUT(unfiltered.end, rows[form].end);
+	return rows[FORM_filtered];
 }
 
 #endif

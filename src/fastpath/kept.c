@@ -32,20 +32,6 @@
 #define ENTRY_ROW(name, counters, is_general, is_strided)                                \
 	{ENTERED(begin_##name), ENTERED(end_##name)},
 
-/* Returns what a site calls for it. */
-static inline struct pm_region_calls entry_for(uint32_t counters, int plain, int stride)
-{
-	static const struct pm_region_calls rows[] = {FORMS(ENTRY_ROW)};
-	static const struct pm_region_calls strided = {ENTERED(begin_strided),
-						       ENTERED(end_strided)};
-	static const struct pm_region_calls filtered = {ENTERED(begin_filtered),
-							ENTERED(end_filtered)};
-
-	if (pm_region_general.filters)
-		return filtered;
-	return stride ? strided : CHOOSE(rows, counters, plain);
-}
-
 /* Slow paths call these again: entries are for sites alone. */
 struct pm_region_calls pm_region_kept = {begin_first, end_first};
 
@@ -55,19 +41,21 @@ struct pm_region_calls pm_region_kept = {begin_first, end_first};
 ENTRY(pm_kept_begin_ordinary)
 ENTRY(pm_kept_end_ordinary)
 
-static struct pm_region_calls choose(uint32_t counters, int plain, int stride)
+static struct pm_region_calls choose(uint32_t form)
 {
+	static const struct pm_region_calls entries[] = {ALL_FORMS(ENTRY_ROW)};
+	struct pm_region_calls calls;
+
 	if (pm_region_is_surrounded) {
 		PM_PUT(pm_region_kept.begin, pm_kept_begin_ordinary);
 		PM_PUT(pm_region_kept.end, pm_kept_end_ordinary);
 		return (struct pm_region_calls){ENTERED(pm_kept_begin_ordinary),
 						ENTERED(pm_kept_end_ordinary)};
 	}
-	struct pm_region_calls calls = form_for(counters, plain, stride);
-
+	calls = form_for(form);
 	PM_PUT(pm_region_kept.begin, calls.begin);
 	PM_PUT(pm_region_kept.end, calls.end);
-	return entry_for(counters, plain, stride);
+	return entries[pm_region_general.filters ? FORM_filtered : form];
 }
 
 #else
@@ -79,11 +67,9 @@ ENTRY(pm_kept_end_ordinary)
 #define FIRST_BEGIN ENTERED(pm_kept_begin_ordinary)
 #define FIRST_END   ENTERED(pm_kept_end_ordinary)
 
-static struct pm_region_calls choose(uint32_t counters, int plain, int stride)
+static struct pm_region_calls choose(uint32_t form)
 {
-	(void)counters;
-	(void)plain;
-	(void)stride;
+	(void)form;
 	return (struct pm_region_calls){FIRST_BEGIN, FIRST_END};
 }
 
@@ -94,9 +80,9 @@ PM_REGION_EXPORT struct perfmon_region_calls perfmon_region_calls = {
 
 /* The pointers are never NULL: a thread may have found regions armed before. Sites load all three
  * relaxed, so that no acquire pairs with the releases here: see pm_region_calls_arm(). */
-void pm_region_kept_arm(uint32_t counters, int plain, int stride)
+void pm_region_kept_arm(uint32_t form)
 {
-	struct pm_region_calls calls = choose(counters, plain, stride);
+	struct pm_region_calls calls = choose(form);
 
 	__atomic_store_n(&perfmon_region_calls.begin, calls.begin, __ATOMIC_RELAXED);
 	__atomic_store_n(&perfmon_region_calls.end, calls.end, __ATOMIC_RELAXED);
@@ -106,20 +92,6 @@ void pm_region_kept_arm(uint32_t counters, int plain, int stride)
 void pm_region_kept_disarm(void)
 {
 	__atomic_store_n(&perfmon_region_calls.armed, 0, __ATOMIC_RELEASE);
-}
-
-#else
-
-/* The macros make ordinary calls. */
-void pm_region_kept_arm(uint32_t counters, int plain, int stride)
-{
-	(void)counters;
-	(void)plain;
-	(void)stride;
-}
-
-void pm_region_kept_disarm(void)
-{
 }
 
 #endif

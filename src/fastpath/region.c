@@ -4,6 +4,20 @@
 
 #include <time.h>
 
+#include "perfmon/quantity.h"
+#include "perfmon/task.h"
+
+/* A block whose stack never opens, for threads before set-up and after their end. */
+struct pm_thread_block pm_thread_block_none;
+__thread struct pm_thread_block *pm_thread_block
+	__attribute__((tls_model("initial-exec"))) = &pm_thread_block_none;
+
+PM_REGION_EXPORT extern __thread struct perfmon_quantity_thread
+	*perfmon_quantity_thread_one
+	__attribute__((tls_model("initial-exec"), alias("pm_thread_block")));
+PM_REGION_EXPORT extern __thread void *perfmon_task_thread
+	__attribute__((tls_model("initial-exec"), alias("pm_thread_block")));
+
 struct pm_region_general pm_region_general;
 
 uint64_t pm_region_step_due[PERFMON_PROFILE_STEPS_MAX + 1] = {UINT64_MAX};
@@ -41,7 +55,9 @@ void pm_region_calls_surround(void (*begins)(struct perfmon_region *),
 
 void pm_region_calls_arm(uint32_t counters, int plain, int stride)
 {
-	struct pm_region_calls calls = form_for(counters, plain, stride);
+	uint32_t specialised = plain && counters < FORM_general ? counters : FORM_general;
+	uint32_t form = stride ? FORM_strided : specialised;
+	struct pm_region_calls calls = form_for(form);
 
 	if (pm_region_is_surrounded) {
 		PM_PUT(surrounded->begin, calls.begin);
@@ -54,7 +70,9 @@ void pm_region_calls_arm(uint32_t counters, int plain, int stride)
 	 * acquires the phase of regions (pm_regions_phase()) before it uses what others wrote. */
 	__atomic_store_n(&perfmon_region_begin_armed, calls.begin, __ATOMIC_RELEASE);
 	__atomic_store_n(&perfmon_region_end_armed, calls.end, __ATOMIC_RELEASE);
-	pm_region_kept_arm(counters, plain, stride);
+#if PERFMON_ARCH_KEEPS
+	pm_region_kept_arm(form);
+#endif
 }
 
 void pm_region_calls_disarm(void)
@@ -62,7 +80,9 @@ void pm_region_calls_disarm(void)
 	/* No acquire pairs with this: a site that still finds the code of before may use it. */
 	__atomic_store_n(&perfmon_region_begin_armed, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&perfmon_region_end_armed, NULL, __ATOMIC_RELEASE);
+#if PERFMON_ARCH_KEEPS
 	pm_region_kept_disarm();
+#endif
 }
 
 int pm_region_calls_are_armed(void)

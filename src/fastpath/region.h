@@ -19,8 +19,9 @@ struct pm_region_calls {
 	void (*end)(struct perfmon_region *region);
 };
 
-/* The part of pm_region_calls_arm() and _disarm() for the macros' asm statements. */
-void pm_region_kept_arm(uint32_t counters, int plain, int stride);
+/* The part of pm_region_calls_arm() and _disarm() for the macros' asm statements, where these do not make
+ * ordinary calls. FORM is a number of forms.h. */
+void pm_region_kept_arm(uint32_t form);
 void pm_region_kept_disarm(void);
 
 /* The ordinary ones, also while regions are disarmed. */
@@ -132,9 +133,8 @@ void pm_kept_end_ordinary(struct perfmon_region *region)
 	__attribute__((visibility("hidden")));
 
 /* Counts down after each measured visit of NODE. */
-static inline __attribute__((always_inline)) int
-pm_region_stride_is_due(const struct pm_thread_block *block,
-			const struct perfmon_profile_node *node)
+INLINE int pm_region_stride_is_due(const struct pm_thread_block *block,
+				   const struct perfmon_profile_node *node)
 {
 	struct perfmon_profile_stride *stride = pm_node_stride(node, block->columns);
 
@@ -147,8 +147,7 @@ pm_region_stride_is_due(const struct pm_thread_block *block,
 extern uint64_t pm_region_step_due[PERFMON_PROFILE_STEPS_MAX + 1]
 	__attribute__((visibility("hidden")));
 
-static inline __attribute__((always_inline)) int
-pm_region_step_is_due(const struct pm_path_entry *entry)
+INLINE int pm_region_step_is_due(const struct pm_path_entry *entry)
 {
 	return entry->node->entered >= pm_region_step_due[entry->steps];
 }
@@ -156,8 +155,7 @@ pm_region_step_is_due(const struct pm_path_entry *entry)
 /* So many visits of a path are measured before the first look, and between later ones. */
 #define PM_FILTER_LOOK 1024u
 
-static inline __attribute__((always_inline)) int
-pm_region_filter_is_due(const struct pm_path_entry *entry)
+INLINE int pm_region_filter_is_due(const struct pm_path_entry *entry)
 {
 	return pm_region_general.looks &&
 	       (entry->node->entered & (PM_FILTER_LOOK - 1)) == PM_FILTER_LOOK - 1;

@@ -16,6 +16,28 @@
 #include "perfmon/profile_layout.h"
 #include "perfmon/region.h"
 
+#define NOINLINE    __attribute__((noinline))
+#define INLINE	    static inline __attribute__((always_inline))
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Unrolls the loops over a constant number of counters. clang peels the first
+ * iteration off loops without an early exit, and would keep the other iterations of
+ * four as a loop. */
+#ifdef __clang__
+/* With -Os, and with sanitizers, it keeps loops. */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define UNROLL	     _Pragma("clang loop unroll_count(8)")
+#define UNROLL_WHOLE _Pragma("clang loop unroll(enable)")
+#else
+#define UNROLL	     _Pragma("GCC unroll 8")
+#define UNROLL_WHOLE UNROLL
+#endif
+
+/* Only the thread itself and its signal handlers use the stack: compiler order
+ * suffices. */
+#define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
 /*
  * Keys. A region has the key id * PM_KEY, a node the path key (number << 32) * PM_KEY.
  * The key of a child is the sum of its parent's path key and its region's key, that is
@@ -258,10 +280,11 @@ extern __thread struct pm_thread_block *pm_thread_block
 	__attribute__((visibility("hidden"), tls_model("initial-exec")));
 extern struct pm_thread_block pm_thread_block_none __attribute__((visibility("hidden")));
 
-static inline struct pm_frame *pm_frame_at(struct pm_frame *frame, size_t frame_size,
-					   ptrdiff_t steps)
+static inline struct pm_frame *pm_frame_at(const struct pm_frame *frame,
+					   size_t frame_size, ptrdiff_t steps)
 {
-	return (struct pm_frame *)((char *)frame + steps * (ptrdiff_t)frame_size);
+	return (struct pm_frame *)(uintptr_t)((const char *)frame +
+					      steps * (ptrdiff_t)frame_size);
 }
 
 static inline size_t pm_frame_size(uint32_t counters)
@@ -389,8 +412,7 @@ static inline void pm_node_add_squares(struct perfmon_profile_node *node, uint64
 }
 
 /* Adds the square of TICKS. gcc would align the stack for a product of its own. */
-static inline __attribute__((always_inline)) void
-pm_node_add_square(struct perfmon_profile_node *node, uint64_t ticks)
+INLINE void pm_node_add_square(struct perfmon_profile_node *node, uint64_t ticks)
 {
 #if defined(__x86_64__) && !defined(PM_TSAN)
 	uint64_t low = ticks;
@@ -406,8 +428,7 @@ pm_node_add_square(struct perfmon_profile_node *node, uint64_t ticks)
 }
 
 /* Adds one visit of TICKS to the time fields of an open node. */
-static inline __attribute__((always_inline)) void
-pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
+INLINE void pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
 {
 	uint64_t shortest = node->time_min, guard = node->time_guard;
 	uint64_t binned = ticks;

@@ -131,7 +131,7 @@ struct pm_thread_block *pm_adopt_close(struct pm_frame **top, int *err)
 
 void pm_adopt_open(struct pm_thread_block *block, struct pm_frame *top)
 {
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->in_slow = 0;
 	block->top = top;
 }

@@ -41,7 +41,7 @@ static inline struct pm_frame *pm_adopt_push(const struct pm_thread_block *block
 {
 	frame->path_key = adopted->path_key;
 	frame->cpu = adopted->cpu;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	PM_PUT(frame->node, adopted->node);
 	return pm_frame_at(frame, block->frame_size, 1);
 }

@@ -24,14 +24,14 @@ static struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
 
 PM_EXPORT void perfmon_region_begin(struct perfmon_region *region)
 {
-	if (__builtin_expect(!region, 0))
+	if (unlikely(!region))
 		region = &nameless;
 	pm_region_call(&perfmon_region_begin_armed, region);
 }
 
 PM_EXPORT void perfmon_region_end(struct perfmon_region *region)
 {
-	if (__builtin_expect(!region, 0))
+	if (unlikely(!region))
 		region = &nameless;
 	pm_region_call(&perfmon_region_end_armed, region);
 }
@@ -93,21 +93,20 @@ static struct perfmon_region *cached(const char *name)
 	/* A signal handler that interrupts this must not wait for the lock that we may
 	 * hold. */
 	block->top = NULL;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->in_slow = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	region = pm_region_of_name(name, true);
 	if (region)
 		*entry = region;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->in_slow = 0;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->top = top;
 	return region;
 }
 
-static inline __attribute__((always_inline)) void begin_name(const char *name,
-							     unsigned int use)
+INLINE void begin_name(const char *name, unsigned int use)
 {
 	struct perfmon_region *region = &nameless;
 

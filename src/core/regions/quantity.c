@@ -19,9 +19,6 @@
 #include "core/text/text.h"
 #include "fastpath/fastpath.h"
 
-#define likely(condition)   __builtin_expect(!!(condition), 1)
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-
 /* Programs have a part of the layout: see perfmon/quantity.h. */
 #define SAME(ours, theirs)                                                               \
 	_Static_assert(offsetof(struct pm_thread_block, ours) ==                         \
@@ -43,8 +40,7 @@ _Static_assert(offsetof(struct perfmon_profile_node, time_ticks) ==
 	       "the place of a value in perfmon/quantity.h");
 
 /* Puts VALUE into the place of a quantity, by its kind. */
-static inline __attribute__((always_inline)) void put(perfmon_quantity_word_ *at,
-						      uint32_t kind, uint64_t value)
+INLINE void put(perfmon_quantity_word_ *at, uint32_t kind, uint64_t value)
 {
 	if (kind == PM_QUANTITY)
 		perfmon_quantity_sum_(at, value);
@@ -119,9 +115,8 @@ static void put_below(struct pm_thread_block *block, const struct pm_frame *fram
 		put(&node->time_ticks, kind, value);
 	else
 		PM_ADD(block->thread->record->lost_other, 1);
-	pm_exclude_end(
-		block, &exclude, PM_EXCLUDED_QUANTITY,
-		pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size, 1));
+	pm_exclude_end(block, &exclude, PM_EXCLUDED_QUANTITY,
+		       pm_frame_at(frame, block->frame_size, 1));
 }
 
 /* Lets the warm part find values again, after a disarm of which the thread knows now. Under the lock
@@ -164,14 +159,13 @@ static void put_slowly(struct perfmon_quantity *quantity, uint32_t kind, uint64_
 	find_again(block);
 	put_below(block, pm_frame_at(top ?: block->full_top, block->frame_size, -1),
 		  quantity, kind, value);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->in_slow = 0;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->top = top;
 }
 
-static inline __attribute__((always_inline)) void
-put_warm(struct perfmon_quantity *quantity, uint32_t kind, uint64_t value)
+INLINE void put_warm(struct perfmon_quantity *quantity, uint32_t kind, uint64_t value)
 {
 	struct perfmon_quantity_thread *thread = perfmon_quantity_thread_one;
 	perfmon_quantity_word_ *at = NULL;

@@ -24,10 +24,6 @@
 #include "core/regions/threads/thread.h"
 #include "fastpath/fastpath.h"
 
-#define likely(condition)   __builtin_expect(!!(condition), 1)
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-#define INLINE		    static inline __attribute__((always_inline))
-
 /* The id of a task that counts nothing: regions were disarmed when it began, or there was no memory. */
 #define NOTHING UINT64_MAX
 
@@ -71,7 +67,7 @@ INLINE int close_stack(struct call *call)
 	if (likely(top) &&
 	    likely(block->arm_generation == PM_GET(pm_region_general.generation))) {
 		block->top = NULL;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		SIGNAL_FENCE();
 	} else {
 		block = pm_adopt_close(&top, &err);
 	}
@@ -82,9 +78,9 @@ INLINE int close_stack(struct call *call)
 
 INLINE int open_stack(const struct call *call, int err)
 {
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	call->block->in_slow = 0;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	call->block->top = call->top;
 	return err;
 }
@@ -242,7 +238,7 @@ INLINE void open_visits(const struct call *call, struct pm_frame *first)
 		PM_COUNT32(node->retries, 1);
 	for (;;) {
 		PM_ADD_64(node->entered, 1);
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		SIGNAL_FENCE();
 		PM_PUT(frame->node, node);
 		frame = pm_frame_at(frame, size, 1);
 		if (likely(frame == call->top))
@@ -286,8 +282,7 @@ static void runs(const struct call *call, const struct pm_frame *begin,
 		 struct pm_task *task)
 {
 	struct pm_thread_block *block = call->block;
-	struct pm_frame *visit =
-		pm_frame_at((struct pm_frame *)(uintptr_t)begin, block->frame_size, 1);
+	struct pm_frame *visit = pm_frame_at(begin, block->frame_size, 1);
 
 	task->outer = block->task;
 	block->task = task;

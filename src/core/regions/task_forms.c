@@ -14,17 +14,6 @@
 #undef perfmon_task_suspend
 #undef perfmon_task_resume
 
-#define likely(condition)   __builtin_expect(!!(condition), 1)
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-#define INLINE		    static inline __attribute__((always_inline))
-/* Unrolls the loops over a constant number of counters. */
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed"
-#define UNROLL _Pragma("clang loop unroll_count(8)")
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
-
 /* Loads two values that stand side by side at once, where a CPU can do that. */
 #if defined(__aarch64__)
 #define PAIR(first, second) __asm__("" : "+r"(first), "+r"(second))
@@ -37,7 +26,6 @@
 #define STORE(field, value) PM_PUT(field, value)
 #define KEPT(value, field)  ((void)(value), PM_GET(field))
 #endif
-#define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /* Stores in DIFFERENCE what each counter has counted since FRAME's visit began or was resumed. Returns
  * false if that is not known at once. */

@@ -16,8 +16,6 @@
 #include "core/regions/threads/unmatched.h"
 #include "fastpath/fastpath.h"
 
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-
 /* --- tokens --------------------------------------------------------------------------- */
 
 /* Stores the number of the path of FRAME, the innermost one, in *NUMBER. The caller holds
@@ -114,8 +112,7 @@ PM_EXPORT int perfmon_region_token(struct perfmon_token *token)
 	if (unlikely(!token))
 		return -EINVAL;
 	if (frame && block->arm_generation == PM_GET(pm_region_general.generation)) {
-		frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame,
-				    block->frame_size, -1);
+		frame = pm_frame_at(frame, block->frame_size, -1);
 		known = handed_on(block, frame->path_key);
 		if (known->path_key == frame->path_key) {
 			token->path = known->path;
@@ -166,10 +163,10 @@ PM_EXPORT int perfmon_region_adopt(const struct perfmon_token *token)
 	if (unlikely(known->path != token->path))
 		return adopt_slowly(token);
 	block->top = NULL;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	frame->region_key = block->adopted_key;
 	frame = pm_adopt_push(block, frame, known);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->top = frame;
 	return 0;
 }
@@ -256,9 +253,9 @@ PM_EXPORT int perfmon_region_leave(void)
 	if (unlikely(frame->region_key != block->adopted_key))
 		return leave_slowly();
 	block->top = NULL;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	PM_PUT(frame->node, NULL);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->top = frame;
 	return 0;
 }

@@ -240,8 +240,7 @@ static void before_fork(void)
 	if (!block->alive || !top)
 		return;
 	for (frame = pm_frame_at(block->frames, block->frame_size, 1); frame != top;
-	     frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size,
-				 1)) {
+	     frame = pm_frame_at(frame, block->frame_size, 1)) {
 		open_at_fork.adopted[open_at_fork.count] =
 			frame->cpu >> PM_ADOPTED_PATH & UINT32_MAX;
 		open_at_fork.key[open_at_fork.count++] = frame->region_key;

@@ -51,13 +51,12 @@ static void count_lost(uint64_t *lost)
 
 uint32_t pm_slow_depth(const struct pm_thread_block *block, const struct pm_frame *frame)
 {
-	struct pm_frame *at = (struct pm_frame *)(uintptr_t)frame;
 	uint32_t depth = 0;
 
-	while (at != block->frames) {
-		at = pm_frame_at(at, block->frame_size, -1);
-		if (at != block->frames && pm_key_is_adopted(at->region_key))
-			return depth + 1 + ((uint32_t)at->cpu & PM_ADOPTED_DEPTH);
+	while (frame != block->frames) {
+		frame = pm_frame_at(frame, block->frame_size, -1);
+		if (frame != block->frames && pm_key_is_adopted(frame->region_key))
+			return depth + 1 + ((uint32_t)frame->cpu & PM_ADOPTED_DEPTH);
 		depth++;
 	}
 	return depth;
@@ -227,7 +226,7 @@ bool pm_slow_reopen(struct pm_thread_block *block)
 			pm_node_close(entry->node, entry->node->sequence - 1);
 		}
 	}
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->in_slow = 0;
 	if (!block->overflow)
 		block->top = frame;
@@ -239,7 +238,7 @@ struct pm_frame *pm_slow_close(struct pm_thread_block *block)
 	struct pm_frame *frame = block->top;
 
 	block->top = NULL;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	if (block->arm_generation != PM_GET(pm_region_general.generation))
 		frame = pm_region_resync(block, frame);
 	return frame;
@@ -286,11 +285,11 @@ struct perfmon_region *pm_region_begin_closed(struct perfmon_region *region)
 	if (block->overflow) {
 		if (block->arm_generation == PM_GET(pm_region_general.generation)) {
 			block->in_slow = 1;
-			__atomic_signal_fence(__ATOMIC_SEQ_CST);
+			SIGNAL_FENCE();
 			overflow_push(block, block->left_out
 						     ? register_name(region)
 						     : pm_region_known_key(region));
-			__atomic_signal_fence(__ATOMIC_SEQ_CST);
+			SIGNAL_FENCE();
 			block->in_slow = 0;
 			return NULL;
 		}
@@ -324,9 +323,9 @@ struct perfmon_region *pm_region_end_closed(struct perfmon_region *region)
 		return NULL;
 	if (block->overflow) {
 		block->in_slow = 1;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		SIGNAL_FENCE();
 		further_out = !overflow_pop(block, pm_region_known_key(region));
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		SIGNAL_FENCE();
 		block->in_slow = 0;
 		if (block->overflow)
 			return NULL;
@@ -428,7 +427,7 @@ struct perfmon_region *pm_region_begin_missing(struct pm_thread_block *block,
 	if (lost)
 		overflow(block, frame, region_key, lost);
 found:
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->in_slow = 0;
 	if (lost)
 		return NULL;
@@ -472,7 +471,7 @@ struct perfmon_region *pm_region_end_other(struct pm_thread_block *block,
 		PM_COUNT32(frame->node->mismatched_ends, 1);
 		PM_PUT(frame->node, NULL);
 	}
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->in_slow = 0;
 	pm_exclude_end(block, &exclude, PM_EXCLUDED_END, found);
 	block->top = pm_frame_at(found, block->frame_size, 1);

@@ -174,7 +174,7 @@ void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame
 	block->in_slow = 1;
 	if (pm_stale_begin(block, frame))
 		PM_COUNT32(node->retries, 1);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	PM_PUT(frame->node, node);
 	block->in_slow = 0;
 	block->top = pm_frame_at(frame, block->frame_size, 1);
@@ -342,7 +342,7 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 	pm_node_close(node, sequence);
 	if (stride && pm_region_stride_is_due(block, node))
 		pm_region_stride_look(block, node);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	block->in_slow = 0;
 	block->top = frame;
 }

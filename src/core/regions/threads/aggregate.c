@@ -214,9 +214,7 @@ void pm_aggregate_forget(void)
 
 	for (aggregate = aggregates; aggregate; aggregate = next) {
 		next = aggregate->next;
-		if (aggregate->thread.entries_memory)
-			pm_kernel_munmap(aggregate->thread.entries_memory,
-					 aggregate->thread.entries_size);
+		pm_thread_free_entries(&aggregate->thread);
 		pm_kernel_munmap(aggregate, sizeof(*aggregate));
 	}
 	aggregates = NULL;

@@ -66,8 +66,8 @@ static __thread bool reading __attribute__((tls_model("initial-exec")));
 /* Returns the size of all that is kept of ROOM paths: one mapping, the counts first. */
 static size_t size_of(uint32_t room)
 {
-	return room * (events * sizeof(*open.begin) + sizeof(*open.paths) +
-		       sizeof(*open.heads));
+	return room *
+	       (events * sizeof(*open.begin) + sizeof(*open.paths) + sizeof(*open.heads));
 }
 
 static uint32_t *head_of(uint64_t key)
@@ -183,12 +183,6 @@ static const char unreadable[] = "an event of packages cannot be read any more, 
 				 "a CPU goes offline: what follows is "
 				 "estimated from the time before";
 
-/* Returns the error of opening event I. */
-static int errors_of(uint32_t i)
-{
-	return pm_regions.plan.errors[first + i];
-}
-
 /* Brings the latest reading up to NOW, which may be older than it. */
 static void advance(const struct pm_packages_reading *now)
 {
@@ -196,7 +190,8 @@ static void advance(const struct pm_packages_reading *now)
 
 	latest.ns += passed;
 	for (uint32_t i = 0; i < events; i++) {
-		if (!(now->valid >> i & 1) && !(dead >> i & 1) && !errors_of(i)) {
+		if (!(now->valid >> i & 1) && !(dead >> i & 1) &&
+		    !pm_regions.plan.errors[first + i]) {
 			dead |= UINT32_C(1) << i;
 			pm_profile_note(unreadable);
 		}
@@ -288,12 +283,10 @@ static void account(struct pm_thread_block *block)
 	     frame != top && same < stack->depth && stack->at[same].node == frame->node &&
 	     stack->at[same].region_key == frame->region_key;
 	     same++)
-		frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame,
-				    block->frame_size, 1);
+		frame = pm_frame_at(frame, block->frame_size, 1);
 	while (stack->depth > same)
 		pop(block->thread, stack);
-	for (; frame != top; frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame,
-						 block->frame_size, 1))
+	for (; frame != top; frame = pm_frame_at(frame, block->frame_size, 1))
 		push(block->thread, stack, frame);
 }
 

@@ -86,6 +86,13 @@ static struct pm_path_entry *entry_for(struct pm_path_entry *entries, uint64_t s
 	return &entries[at];
 }
 
+void pm_thread_free_entries(struct pm_thread *thread)
+{
+	if (thread->entries_memory)
+		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
+	thread->entries_memory = NULL;
+}
+
 /* Makes a table of twice the size, in a mapping of its own. */
 static int grow_entries(struct pm_thread *thread)
 {
@@ -101,8 +108,7 @@ static int grow_entries(struct pm_thread *thread)
 		if (block->entries[i].key)
 			*entry_for(memory, shift, block->entries[i].key) =
 				block->entries[i];
-	if (thread->entries_memory)
-		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
+	pm_thread_free_entries(thread);
 	thread->entries_memory = memory;
 	thread->entries_size = size;
 	block->entries = memory;
@@ -163,7 +169,7 @@ static int make_room(struct pm_thread *thread, uint64_t key)
 static void enter(struct pm_thread_block *block, struct pm_path_entry *entry,
 		  uint64_t key)
 {
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	entry->key = key;
 	block->entries_used++;
 }

@@ -17,6 +17,9 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
  * NULL without memory. The stack is closed. */
 struct pm_path_entry *pm_thread_leave_out(struct pm_thread *thread, uint64_t key);
 
+/* Frees the table of paths if it has grown. */
+void pm_thread_free_entries(struct pm_thread *thread);
+
 /* Returns how many entries of other paths a search for KEY, which is missing, visits. */
 uint32_t pm_thread_steps(const struct pm_thread_block *block, uint64_t key);
 

@@ -129,18 +129,13 @@ void pm_steps_add(struct pm_thread *thread, struct pm_path_entry *entry)
 	pm_region_step_due[entry->steps] = 0;
 }
 
-static void mark_fill(struct perfmon_profile_mark *mark,
-		      const struct perfmon_profile_node *node, uint32_t counters)
-{
-	mark->ticks = pm_clock_ticks();
-	PM_MARK_COPY(mark, node, counters);
-}
-
 static void mark_add(const struct series *at)
 {
 	struct perfmon_profile_steps *part = at->part;
+	struct perfmon_profile_mark *mark = mark_at(part, part->count);
 
-	mark_fill(mark_at(part, part->count), at->node, part->counters);
+	mark->ticks = pm_clock_ticks();
+	PM_MARK_COPY(mark, at->node, part->counters);
 	/* Orders the mark before the count that includes it. Pairs with the reader's acquire load of
 	 * steps.count. */
 	__atomic_store_n(&part->count, part->count + 1, __ATOMIC_RELEASE);

@@ -114,18 +114,16 @@ static inline struct pm_task *pm_task_at(uint64_t id)
 	uint32_t number = (uint32_t)id;
 	struct pm_task *task;
 
-	if (__builtin_expect(number >= PM_TASKS_CHUNKS * PM_TASKS_CHUNK, 0))
+	if (unlikely(number >= PM_TASKS_CHUNKS * PM_TASKS_CHUNK))
 		return NULL;
 	/* Pairs with the release of the store of a new chunk. */
 	task = __atomic_load_n(&pm_tasks[number / PM_TASKS_CHUNK], __ATOMIC_ACQUIRE);
-	if (__builtin_expect(!task, 0))
+	if (unlikely(!task))
 		return NULL;
 	task += number % PM_TASKS_CHUNK;
 	/* No task has id 0. */
-	return __builtin_expect(id && __atomic_load_n(&task->id, __ATOMIC_RELAXED) == id,
-				1)
-		       ? task
-		       : NULL;
+	return likely(id && __atomic_load_n(&task->id, __ATOMIC_RELAXED) == id) ? task
+										: NULL;
 }
 
 /* Returns a new task that runs, or NULL without memory. Takes PM_LOCK_REGIONS and enters the kernel
@@ -158,7 +156,7 @@ struct pm_task_visit *pm_task_visit_slowly(struct pm_task *task, uint32_t number
 
 static inline struct pm_task_visit *pm_task_visit(struct pm_task *task, uint32_t number)
 {
-	if (__builtin_expect(number < PM_TASK_VISITS, 1))
+	if (likely(number < PM_TASK_VISITS))
 		return &task->visit[number];
 	return pm_task_visit_slowly(task, number);
 }

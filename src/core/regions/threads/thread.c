@@ -340,14 +340,6 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 	}
 }
 
-/* Frees the table of paths if it has grown. */
-static void free_entries(struct pm_thread *thread)
-{
-	if (thread->entries_memory)
-		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
-	thread->entries_memory = NULL;
-}
-
 /* Returns whether THREAD may run elsewhere than at its begin: not after a short life, on a CPU that is
  * known. A longer life may have had several moves. */
 static bool may_have_moved(const struct pm_thread *thread)
@@ -388,7 +380,7 @@ static void leave(void *unused)
 	 * and closes its own. */
 	if (block->counters)
 		pm_instance_close(thread->instance);
-	free_entries(thread);
+	pm_thread_free_entries(thread);
 	wipe_block(block);
 	size = thread->block_size;
 	pm_regions_acquire();
@@ -432,7 +424,7 @@ static int make_thread(uint32_t counters, struct pm_thread **out)
 no_key:
 	pm_recycle_thread(thread->record);
 no_record:
-	free_entries(thread);
+	pm_thread_free_entries(thread);
 	wipe_block(thread->block);
 no_block:
 	block = give_thread(thread);
@@ -485,9 +477,9 @@ int pm_thread_setup(void)
 	thread->block->arm_generation = PM_GET(pm_region_general.generation);
 	thread->block->alive = 1;
 	/* A signal handler that finds the block must find it alive. */
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	pm_thread_block = thread->block;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	SIGNAL_FENCE();
 	thread->block->top =
 		pm_frame_at(thread->block->frames, thread->block->frame_size, 1);
 	return 0;
@@ -505,7 +497,7 @@ static void forget(struct pm_thread *thread)
 	/* The block is wiped, so the plan shows whether there are counters. */
 	if (pm_regions.plan.live)
 		pm_instance_forget(thread->instance);
-	free_entries(thread);
+	pm_thread_free_entries(thread);
 	pm_package_forget_thread(thread);
 	if (thread->block == pm_thread_block) {
 		pm_thread_block = &pm_thread_block_none;
