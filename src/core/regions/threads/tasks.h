@@ -80,9 +80,6 @@ struct pm_task_way {
 #define PM_TASK_WAYS_LOG2 4
 #define PM_TASK_WAYS	  (1 << PM_TASK_WAYS_LOG2)
 
-/* The ways stand in a block's mapping, behind the keys of visits that are too deep. */
-#define PM_TASK_WAYS_SIZE (PM_TASK_WAYS * sizeof(struct pm_task_way))
-
 /* Returns the mark of tasks that begin at PATH. */
 static inline uint64_t pm_task_mark(uint64_t path)
 {

@@ -130,64 +130,59 @@ static struct pm_thread_block *give_thread(struct pm_thread *thread)
 	return block;
 }
 
-/* The parts of a block, by their offsets: the block with its views, the caches of names, of
- * paths that are handed on and of the places of tasks, the table of paths, the stack of frames and the keys of visits below
- * the deepest level. A thread with few paths and little nesting touches one page. */
-struct layout {
-	size_t name_cache, adopted, handed_on, entries, frames, overflow, size;
+/* What stands behind a block and its views. A thread with few paths and little nesting touches one
+ * page. */
+struct arrays {
+	struct perfmon_region *name_cache[PM_NAME_CACHE];
+	struct pm_adopted adopted[PM_ADOPTED_CACHE];
+	struct pm_handed_on handed_on[PM_ADOPTED_CACHE];
+	struct pm_task_place places[PM_ADOPTED_CACHE]; /* found behind handed_on */
+	struct pm_path_entry entries[1 << ENTRIES_FIRST_LOG2];
 };
 
-static struct layout layout_for(uint32_t counters)
-{
-	struct layout at;
-
-	at.name_cache = round_up(sizeof(struct pm_thread_block) +
-					 counters * sizeof(struct perfmon_counter_view),
-				 64);
-	at.adopted = at.name_cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
-	at.handed_on = at.adopted + PM_ADOPTED_CACHE * sizeof(struct pm_adopted);
-	at.entries = at.handed_on + PM_ADOPTED_CACHE * (sizeof(struct pm_handed_on) +
-							sizeof(struct pm_task_place));
-	at.frames = at.entries + (sizeof(struct pm_path_entry) << ENTRIES_FIRST_LOG2);
-	at.overflow = at.frames + PM_FRAMES * pm_frame_size(counters);
-	/* Behind the keys are the ways of tasks. */
-	at.size = round_up(at.overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t) +
-				   PM_TASK_WAYS_SIZE,
-			   pm_kernel_page_size());
-	return at;
-}
+/* And behind the frames that follow. */
+struct last_arrays {
+	uint64_t overflow_key[PM_OVERFLOW_KEYS];
+	struct pm_task_way ways[PM_TASK_WAYS];
+};
 
 /* An unused THREAD may have its block already. */
 static int make_block(struct pm_thread *thread, uint32_t counters)
 {
-	struct layout at = layout_for(counters);
+	size_t views = counters * sizeof(struct perfmon_counter_view);
+	size_t before = round_up(sizeof(struct pm_thread_block) + views, 64);
+	size_t frames = PM_FRAMES * pm_frame_size(counters);
+	size_t size = round_up(before + sizeof(struct arrays) + frames +
+				       sizeof(struct last_arrays),
+			       pm_kernel_page_size());
 	void *mapped = thread->block;
 	struct pm_thread_block *block;
-	char *memory;
-	int err = mapped ? 0 : pm_kernel_map_wiped(&mapped, at.size);
+	struct last_arrays *last;
+	struct arrays *arrays;
+	int err = mapped ? 0 : pm_kernel_map_wiped(&mapped, size);
 
 	if (err)
 		return err;
 	block = mapped;
-	memory = mapped;
+	arrays = (struct arrays *)(void *)((char *)mapped + before);
+	last = (struct last_arrays *)(void *)((char *)(arrays + 1) + frames);
 	thread->block = block;
-	thread->block_size = at.size;
+	thread->block_size = size;
 	block->thread = thread;
 	block->counters = counters;
 	block->columns = pm_regions.plan.count;
 	block->frame_size = (uint32_t)pm_frame_size(counters);
-	block->name_cache = (struct perfmon_region **)(void *)(memory + at.name_cache);
-	block->entries = (struct pm_path_entry *)(void *)(memory + at.entries);
+	block->name_cache = arrays->name_cache;
+	block->entries = arrays->entries;
 	block->entry_shift = 64 - ENTRIES_FIRST_LOG2;
-	block->frames = (struct pm_frame *)(void *)(memory + at.frames);
-	block->overflow_key = (uint64_t *)(void *)(memory + at.overflow);
-	block->ways =
-		(struct pm_task_way *)(void *)(block->overflow_key + PM_OVERFLOW_KEYS);
-	block->adopted = (struct pm_adopted *)(void *)(memory + at.adopted);
+	block->frames = (struct pm_frame *)(void *)(arrays + 1);
+	block->overflow_key = last->overflow_key;
+	block->ways = last->ways;
+	block->adopted = arrays->adopted;
 	block->adopted[0].path = UINT64_MAX; /* not 0, which is no path */
 	block->adopted_key = PM_ADOPTED_KEY;
 	block->first = pm_frame_at(block->frames, block->frame_size, 1);
-	block->handed_on = (struct pm_handed_on *)(void *)(memory + at.handed_on);
+	block->handed_on = arrays->handed_on;
 	block->epoch = PM_EPOCH(1) + 1;
 	block->time_view = counters;
 	block->innermost = pm_frame_innermost(block->frame_size);
@@ -207,7 +202,7 @@ static void wipe_block(struct pm_thread_block *block)
 		frame = pm_frame_at(frame, size, 1);
 	}
 	if (block->has_ways)
-		memset(block->ways, 0, PM_TASK_WAYS_SIZE);
+		memset(block->ways, 0, PM_TASK_WAYS * sizeof(*block->ways));
 	memset(block, 0, (size_t)((char *)block->frames - (char *)block));
 }
 
@@ -272,27 +267,21 @@ static void record_counters(struct pm_thread *thread)
 
 	for (i = 0; i < thread->block->counters; i++) {
 		const struct pm_counter *counter = &thread->instance->counters[i];
+		uint32_t had = plan->counter[i].flags, flags = had;
+		int status = PERFMON_PROFILE_COUNTER_STATUS_SYSCALL;
 
 		if (!pm_counter_is_open(counter)) {
-			PM_PUT(thread->record->status[i],
-			       counter->error ? counter->error : -EBADF);
-			if (!(plan->counter[i].flags & PERFMON_PROFILE_COUNTER_REFUSED)) {
+			status = counter->error ?: -EBADF;
+			flags |= PERFMON_PROFILE_COUNTER_REFUSED;
+			if (flags != had)
 				PM_PUT(plan->counter[i].error, counter->error);
-				PM_PUT(plan->counter[i].flags,
-				       plan->counter[i].flags |
-					       PERFMON_PROFILE_COUNTER_REFUSED);
-			}
 		} else if (counter->user_read) {
-			PM_PUT(thread->record->status[i],
-			       PERFMON_PROFILE_COUNTER_STATUS_USER);
-			if (!(plan->counter[i].flags & PERFMON_PROFILE_COUNTER_USER_READ))
-				PM_PUT(plan->counter[i].flags,
-				       plan->counter[i].flags |
-					       PERFMON_PROFILE_COUNTER_USER_READ);
-		} else {
-			PM_PUT(thread->record->status[i],
-			       PERFMON_PROFILE_COUNTER_STATUS_SYSCALL);
+			status = PERFMON_PROFILE_COUNTER_STATUS_USER;
+			flags |= PERFMON_PROFILE_COUNTER_USER_READ;
 		}
+		PM_PUT(thread->record->status[i], status);
+		if (flags != had)
+			PM_PUT(plan->counter[i].flags, flags);
 	}
 	for (; i < thread->block->columns; i++)
 		PM_PUT(thread->record->status[i],
@@ -402,6 +391,7 @@ static int make_thread(uint32_t counters, struct pm_thread **out)
 {
 	struct pm_thread *thread = take_thread(counters);
 	struct pm_thread_block *block;
+	size_t size;
 	int err;
 
 	if (!thread)
@@ -427,9 +417,10 @@ no_record:
 	pm_thread_free_entries(thread);
 	wipe_block(thread->block);
 no_block:
+	size = thread->block_size;
 	block = give_thread(thread);
 	if (block)
-		pm_kernel_munmap(block, layout_for(counters).size);
+		pm_kernel_munmap(block, size);
 	return err;
 }
 
