@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/profile/profile.h"
-#include "core/regions/slow/exit.h"
+#include "core/regions/slow/setup.h"
 #include "core/report/merge/merge.h"
 #include "core/report/report.h"
 #include "helpers.h"

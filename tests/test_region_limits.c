@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "core/kernel/kernel.h"
-#include "core/regions/slow/exit.h"
+#include "core/regions/slow/setup.h"
 #include "core/regions/threads/state.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/report.h"

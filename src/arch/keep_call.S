@@ -61,6 +61,17 @@
 	leave_frame
 .endm
 
+/* Moves the registers with these numbers to the stack, from BASE on, or from there. */
+.macro move_each out, move, register, base, size, numbers:vararg
+	.irp n, \numbers
+	.if \out
+	\move %\register\n, \base + \size * \n(%rsp)
+	.else
+	\move \base + \size * \n(%rsp), %\register\n
+	.endif
+	.endr
+.endm
+
 /* Moves the vector registers whose parts (keep.c) eax has to the stack, or from there. Each part
  * has its own test. AMD's CPUs say that the masks and registers 16 to 31 are in use even where
  * nobody has used them. Loading registers 0 to 15 whole would then slow down SSE code by a tenth,
@@ -70,47 +81,17 @@
 	jnz 6f
 	testl $4, %eax
 	jnz 7f
-	.irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	.if \out
-	movaps %xmm\n, 16 * \n(%rsp)
-	.else
-	movaps 16 * \n(%rsp), %xmm\n
-	.endif
-	.endr
+	move_each \out, movaps, xmm, 0, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	jmp 8f
-7:	.irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	.if \out
-	vmovaps %ymm\n, 32 * \n(%rsp)
-	.else
-	vmovaps 32 * \n(%rsp), %ymm\n
-	.endif
-	.endr
+7:	move_each \out, vmovaps, ymm, 0, 32, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	jmp 8f
-6:	.irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	.if \out
-	vmovaps %zmm\n, 64 * \n(%rsp)
-	.else
-	vmovaps 64 * \n(%rsp), %zmm\n
-	.endif
-	.endr
+6:	move_each \out, vmovaps, zmm, 0, 64, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 8:	testl $0x80, %eax
 	jz 9f
-	.irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-	.if \out
-	vmovaps %zmm\n, 64 * \n(%rsp)
-	.else
-	vmovaps 64 * \n(%rsp), %zmm\n
-	.endif
-	.endr
+	move_each \out, vmovaps, zmm, 0, 64, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
 9:	testl $0x20, %eax
 	jz 10f
-	.irp n, 0, 1, 2, 3, 4, 5, 6, 7
-	.if \out
-	kmovq %k\n, 2048 + 8 * \n(%rsp)
-	.else
-	kmovq 2048 + 8 * \n(%rsp), %k\n
-	.endif
-	.endr
+	move_each \out, kmovq, k, 2048, 8, 0, 1, 2, 3, 4, 5, 6, 7
 10:
 .endm
 

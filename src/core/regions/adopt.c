@@ -129,13 +129,6 @@ struct pm_thread_block *pm_adopt_close(struct pm_frame **top, int *err)
 	return block;
 }
 
-void pm_adopt_open(struct pm_thread_block *block, struct pm_frame *top)
-{
-	SIGNAL_FENCE();
-	block->in_slow = 0;
-	block->top = top;
-}
-
 /* Returns the number of the frame whose visit contains what follows the adoption at FRAME. */
 static uint64_t outer_number(const struct pm_frame *frame)
 {

@@ -21,7 +21,13 @@ uint32_t pm_handed_get(uint32_t parent, uint32_t region);
 struct pm_thread_block *pm_adopt_close(struct pm_frame **top, int *err);
 
 /* Opens the stack again at TOP. */
-void pm_adopt_open(struct pm_thread_block *block, struct pm_frame *top);
+static inline void pm_adopt_open(struct pm_thread_block *block, struct pm_frame *top)
+{
+	SIGNAL_FENCE();
+	block->in_slow = 0;
+	SIGNAL_FENCE();
+	block->top = top;
+}
 
 /* Finds where the thread is below TOKEN's path, if it adopts it at FRAME, and adds the nodes that are
  * missing. Takes PM_LOCK_REGIONS. The stack is closed. Returns 0 or a negative errno. */

@@ -78,10 +78,7 @@ INLINE int close_stack(struct call *call)
 
 INLINE int open_stack(const struct call *call, int err)
 {
-	SIGNAL_FENCE();
-	call->block->in_slow = 0;
-	SIGNAL_FENCE();
-	call->block->top = call->top;
+	pm_adopt_open(call->block, call->top);
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/slow/cost.h"
+#include "core/regions/slow/prepare.h"
 
 #include <string.h>
 

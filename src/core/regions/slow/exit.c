@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/regions/slow/exit.h"
+#include "core/regions/slow/setup.h"
 
 #include <string.h>
 
@@ -32,8 +32,8 @@ void pm_exit_report(void)
 	if (!pm_regions_want_report())
 		return;
 	if (pm_regions.refused.error) {
-		pm_regions_say("perfmon: regions are not counted: %s",
-			       pm_regions.refused.text);
+		pm_regions_print("perfmon: regions are not counted: %s",
+				 pm_regions.refused.text);
 		return;
 	}
 	err = pm_regions_snapshot(&snapshot, &diag);
@@ -44,8 +44,8 @@ void pm_exit_report(void)
 		pm_snapshot_free(snapshot);
 	}
 	if (err)
-		pm_regions_say("perfmon: no report: %s",
-			       diag.error ? diag.text : strerror(-err));
+		pm_regions_print("perfmon: no report: %s",
+				 diag.error ? diag.text : strerror(-err));
 }
 
 static void report_on_stack(void *unused)

@@ -29,4 +29,12 @@ void pm_filter_begin(void);
 /* Says in the profile what is left out. */
 void pm_filter_note(void);
 
+/* Measures the cost of one visit, in time and in counts, on the calling thread, whose stack is open, with
+ * the calls that programs make. Writes it into the plan and its record. */
+void pm_cost_measure(void);
+
+/* Returns whether REGION is in the slow path because pm_cost_measure() measures that.
+ * Everything is then ready for the call that follows. */
+bool pm_cost_resumes(struct perfmon_region *region);
+
 #endif

@@ -13,18 +13,12 @@
 #include "core/kernel/stack.h"
 #include "core/kernel/standard.h"
 #include "core/profile/profile.h"
-#include "core/regions/threads/aggregate.h"
-#include "core/regions/slow/exit.h"
 #include "core/regions/threads/names.h"
 #include "core/regions/threads/package.h"
 #include "core/regions/slow/prepare.h"
-#include "core/regions/threads/recycle.h"
 #include "core/regions/threads/registry.h"
 #include "core/regions/threads/state.h"
-#include "core/regions/threads/steps.h"
-#include "core/regions/threads/tasks.h"
 #include "core/regions/threads/thread.h"
-#include "core/regions/threads/unmatched.h"
 #include "core/report/model/metric.h"
 #include "fastpath/fastpath.h"
 
@@ -266,16 +260,10 @@ static void in_child(bool prepared)
 		return;
 	}
 	pm_profile_forget();
-	pm_aggregate_forget();
-	pm_package_forget();
-	pm_unmatched_forget();
-	pm_recycle_forget();
-	pm_steps_forget();
-	pm_tasks_forget();
+	pm_threads_forget();
 	pm_regions.plan.record = NULL;
 	if (pm_regions.phase == PM_REGIONS_READY)
 		pm_regions_set_phase(PM_REGIONS_NEW);
-	pm_threads_forget();
 	pm_regions.tokens = 0;
 	if (!open_at_fork.count || !perfmon_region_begin_armed)
 		return;

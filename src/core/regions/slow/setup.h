@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Set-up of a process's regions: the first region, arming, and a forked child. */
+/* Set-up of a process's regions: the first region, arming, and a forked child. The report at the exit. */
 #ifndef PM_REGIONS_SETUP_H
 #define PM_REGIONS_SETUP_H
 
@@ -11,5 +11,12 @@ int pm_regions_init(void);
  * number. Regions count while it is 0. The caller holds PM_LOCK_REGIONS, after
  * pm_regions_init(). */
 int pm_regions_disarmed(int more);
+
+/* Prepares the parts of the report that need other libraries, at the begin of exit(3).
+ * The destructors of preloaded libraries may run before ours. */
+void pm_exit_prepare(void);
+
+/* Writes the report, or the reason why there is none. */
+void pm_exit_report(void);
 
 #endif

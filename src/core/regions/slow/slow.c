@@ -31,11 +31,11 @@
 #include "core/kernel/clock.h"
 #include "core/kernel/handler.h"
 #include "core/kernel/kernel.h"
-#include "core/regions/slow/cost.h"
 #include "core/regions/threads/exclude.h"
 #include "core/regions/threads/names.h"
 #include "core/regions/threads/paths.h"
 #include "core/regions/threads/registry.h"
+#include "core/regions/slow/prepare.h"
 #include "core/regions/slow/setup.h"
 #include "core/regions/threads/state.h"
 #include "core/regions/threads/steps.h"
@@ -256,17 +256,12 @@ static uint64_t register_name(struct perfmon_region *region)
 {
 	uint64_t key = PM_GET(region->key);
 	const char *name = pm_region_name(region);
-	const struct perfmon_region *known;
 
-	if (pm_key_is_settled(key) &&
-	    (key == PM_KEY_LEFT_OUT || pm_region_is_registered(key)))
-		return key;
-	known = pm_region_of_name(name, true);
-	pm_region_note_use(name, key);
-	if (!known)
-		return 0;
-	__atomic_store_n(&region->key, known->key, __ATOMIC_RELAXED);
-	return known->key;
+	if (key != PM_KEY_LEFT_OUT && !pm_region_is_registered(key)) {
+		pm_region_of_name(name, true);
+		pm_region_note_use(name, key);
+	}
+	return pm_region_known_key(region);
 }
 
 struct perfmon_region *pm_region_begin_closed(struct perfmon_region *region)

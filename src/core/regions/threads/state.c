@@ -15,42 +15,23 @@ __thread int pm_thread_busy __attribute__((tls_model("initial-exec")));
 /* A page with MADV_WIPEONFORK: 1 in the process that made it, 0 in any child. */
 static uint32_t *life;
 
-__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args)
+void pm_regions_print(const char *format, ...)
 {
 	char text[1200];
+	va_list args;
 	int length;
 
 	if (pm_standard_descriptor(STDERR_FILENO) < 0)
 		return;
+	va_start(args, format);
 	length = vsnprintf(text, sizeof(text) - 1, format, args);
+	va_end(args);
 	if (length < 0)
 		return;
 	if ((size_t)length > sizeof(text) - 2)
 		length = sizeof(text) - 2;
 	text[length] = '\n';
 	pm_kernel_write_quietly(STDERR_FILENO, text, (size_t)length + 1);
-}
-
-void pm_regions_say(const char *format, ...)
-{
-	va_list args;
-
-	if (!pm_regions_want_report())
-		return;
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-}
-
-void pm_regions_debug(const char *format, ...)
-{
-	va_list args;
-
-	if (!pm_regions.options.debug)
-		return;
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
 }
 
 void pm_regions_acquire(void)

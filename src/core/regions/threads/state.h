@@ -129,9 +129,11 @@ void pm_regions_note_once(bool *noted, const char *text);
  * lock unless threads end all the time. */
 int pm_regions_snapshot(struct pm_snapshot **out, struct pm_diag *diag);
 
-/* Print a line on stderr: in place of a report, if one is wanted, or with
- * PERFMON_DEBUG. */
-__attribute__((format(printf, 1, 2))) void pm_regions_say(const char *format, ...);
-__attribute__((format(printf, 1, 2))) void pm_regions_debug(const char *format, ...);
+/* Prints a line on stderr. */
+__attribute__((format(printf, 1, 2))) void pm_regions_print(const char *format, ...);
+
+/* Likewise with PERFMON_DEBUG. */
+#define pm_regions_debug(...)                                                            \
+	(pm_regions.options.debug ? pm_regions_print(__VA_ARGS__) : (void)0)
 
 #endif

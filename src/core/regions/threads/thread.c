@@ -17,6 +17,7 @@
 #include "core/regions/threads/state.h"
 #include "core/regions/threads/steps.h"
 #include "core/regions/threads/tasks.h"
+#include "core/regions/threads/unmatched.h"
 #include "fastpath/fastpath.h"
 
 #define ENTRIES_FIRST_LOG2 5 /* for 16 paths */
@@ -504,6 +505,12 @@ void pm_threads_forget(void)
 {
 	struct pm_thread *thread, *next;
 
+	pm_aggregate_forget();
+	pm_package_forget();
+	pm_unmatched_forget();
+	pm_recycle_forget();
+	pm_steps_forget();
+	pm_tasks_forget();
 	for (thread = threads; thread; thread = next) {
 		next = thread->next;
 		forget(thread);

@@ -44,7 +44,8 @@ bool pm_thread_may_set_up(void);
  * PM_LOCK_REGIONS. */
 void pm_threads_drop_quantities(void);
 
-/* Releases the parent's resources of all threads, in a forked child. */
+/* Releases the parent's resources of all threads, and forgets what this room has of its profile, in a
+ * forked child. */
 void pm_threads_forget(void);
 
 #endif
