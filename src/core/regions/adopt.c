@@ -323,32 +323,24 @@ static int adopt_number(uint64_t number)
 
 const struct pm_region_adopter pm_adopter = {adopt_number};
 
-/* Holds what passed since an adoption. */
-struct since {
-	uint64_t ticks;
-	int64_t count[PERFMON_PROFILE_COUNTERS_MAX];
-	uint64_t lost_ns[PERFMON_PROFILE_COUNTERS_MAX];
-	uint64_t enabled_ns[PERFMON_PROFILE_COUNTERS_MAX]; /* UINT64_MAX: not known */
-	uint32_t unknown; /* bit i: of counter i it is not known */
-};
-
-/* Moves what OUTER read at its BEGIN, or at its adoption. Its views are saved. */
+/* Moves what OUTER read at its BEGIN, or at its adoption, by TICKS and SINCE, what passed since an
+ * adoption. Its views are saved. */
 static void move(const struct pm_thread_block *block, struct pm_frame *outer,
-		 const struct since *since)
+		 uint64_t ticks, const struct pm_whole *since)
 {
-	uint64_t ns = (uint64_t)pm_clock_ticks_ns((double)since->ticks);
+	uint64_t ns = (uint64_t)pm_clock_ticks_ns((double)ticks);
 
 	if (pm_key_is_adopted(outer->region_key) && !pm_key_is_apart(outer->region_key))
 		return;
-	outer->start += since->ticks;
-	outer->unknown |= since->unknown;
+	outer->start += ticks;
+	outer->unknown |= ~since->known;
 	for (uint32_t i = 0; i < block->counters; i++) {
 		struct pm_frame_counter *counter = &outer->counter[i];
 
 		if (outer->whole)
-			counter->raw += (uint64_t)since->count[i];
+			counter->raw += since->value[i];
 		else
-			counter->offset += since->count[i];
+			counter->offset += (int64_t)since->value[i];
 		counter->lost_ns += since->lost_ns[i];
 		if (since->enabled_ns[i] == UINT64_MAX)
 			counter->enabled_ns = UINT64_MAX;
@@ -361,26 +353,25 @@ static void move(const struct pm_thread_block *block, struct pm_frame *outer,
 
 void pm_adopt_leave_apart(struct pm_thread_block *block, struct pm_frame *frame)
 {
-	struct pm_whole whole;
-	struct since since;
+	struct pm_whole since;
 	struct pm_frame *outer;
+	uint64_t ticks;
 
-	since.ticks =
-		pm_stale_read(block, pm_frame_at(frame, block->frame_size, -1), &whole) -
+	ticks = pm_stale_read(block, pm_frame_at(frame, block->frame_size, -1), &since) -
 		frame->start;
-	since.unknown = frame->unknown | ~whole.known;
+	since.known &= ~frame->unknown;
 	for (uint32_t i = 0; i < block->counters; i++) {
 		const struct pm_frame_counter *begin = &frame->counter[i];
 
-		since.count[i] = (int64_t)(whole.value[i] - begin->raw);
-		since.lost_ns[i] = whole.lost_ns[i] - begin->lost_ns;
-		since.enabled_ns[i] = whole.enabled_ns[i] == UINT64_MAX ||
-						      begin->enabled_ns == UINT64_MAX
-					      ? UINT64_MAX
-					      : whole.enabled_ns[i] - begin->enabled_ns;
+		since.value[i] -= begin->raw;
+		since.lost_ns[i] -= begin->lost_ns;
+		if (begin->enabled_ns == UINT64_MAX)
+			since.enabled_ns[i] = UINT64_MAX;
+		else if (since.enabled_ns[i] != UINT64_MAX)
+			since.enabled_ns[i] -= begin->enabled_ns;
 	}
 	outer = pm_frame_at(block->frames, block->frame_size,
 			    (ptrdiff_t)outer_number(frame) + 1);
 	for (; outer != frame; outer = pm_frame_at(outer, block->frame_size, 1))
-		move(block, outer, &since);
+		move(block, outer, ticks, &since);
 }

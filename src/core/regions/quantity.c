@@ -39,12 +39,13 @@ _Static_assert(offsetof(struct perfmon_profile_node, time_ticks) ==
 		       PERFMON_QUANTITY_VALUE_,
 	       "the place of a value in perfmon/quantity.h");
 
-/* Puts VALUE into the place of a quantity, by its kind. */
+/* Puts VALUE into the place of a quantity, by its kind: 0 (a sum), PM_QUANTITY_MAXIMUM or
+ * PM_QUANTITY_LAST. */
 INLINE void put(perfmon_quantity_word_ *at, uint32_t kind, uint64_t value)
 {
-	if (kind == PM_QUANTITY)
+	if (!kind)
 		perfmon_quantity_sum_(at, value);
-	else if (kind & PM_QUANTITY_LAST || value > *at)
+	else if (kind == PM_QUANTITY_LAST || value > *at)
 		PM_PUT(*at, value);
 }
 
@@ -99,8 +100,7 @@ static void put_below(struct pm_thread_block *block, const struct pm_frame *fram
 	}
 	/* Another path may have its place in the table. */
 	entry = pm_thread_path(block, frame->path_key + PM_GET(quantity->key) +
-					      PM_REGION_KEY(kind) -
-					      PM_REGION_KEY(PM_QUANTITY));
+					      PM_REGION_KEY(kind));
 	if (entry && entry->node) {
 		put(&entry->node->time_ticks, kind, value);
 		return;
@@ -109,8 +109,7 @@ static void put_below(struct pm_thread_block *block, const struct pm_frame *fram
 	key = key_of(quantity);
 	if (key)
 		node = pm_slow_node_below(block, frame->path_key,
-					  key + PM_REGION_KEY(kind) -
-						  PM_REGION_KEY(PM_QUANTITY));
+					  key + PM_REGION_KEY(kind));
 	if (node)
 		put(&node->time_ticks, kind, value);
 	else
@@ -172,10 +171,8 @@ INLINE void put_warm(struct perfmon_quantity *quantity, uint32_t kind, uint64_t 
 	char *top;
 
 	if (likely(quantity))
-		at = perfmon_quantity_open_(thread,
-					    PM_GET(quantity->key) + PM_REGION_KEY(kind) -
-						    PM_REGION_KEY(PM_QUANTITY),
-					    &top);
+		at = perfmon_quantity_open_(
+			thread, PM_GET(quantity->key) + PM_REGION_KEY(kind), &top);
 	if (unlikely(!at)) {
 		put_slowly(quantity, kind, value);
 		return;
@@ -186,26 +183,26 @@ INLINE void put_warm(struct perfmon_quantity *quantity, uint32_t kind, uint64_t 
 
 PM_EXPORT void perfmon_region_add(struct perfmon_quantity *quantity, uint64_t value)
 {
-	put_warm(quantity, PM_QUANTITY, value);
+	put_warm(quantity, 0, value);
 }
 
 PM_EXPORT void perfmon_region_maximum(struct perfmon_quantity *quantity, uint64_t value)
 {
-	put_warm(quantity, PM_QUANTITY | PM_QUANTITY_MAXIMUM, value);
+	put_warm(quantity, PM_QUANTITY_MAXIMUM, value);
 }
 
 PM_EXPORT void perfmon_region_last(struct perfmon_quantity *quantity, uint64_t value)
 {
-	put_warm(quantity, PM_QUANTITY | PM_QUANTITY_LAST, value);
+	put_warm(quantity, PM_QUANTITY_LAST, value);
 }
 
 PM_EXPORT void perfmon_region_quantity_name(const char *name, const char *unit,
 					    uint32_t kind, uint64_t value)
 {
 	static const uint32_t kinds[] = {
-		[PERFMON_QUANTITY_KIND_SUM] = PM_QUANTITY,
-		[PERFMON_QUANTITY_KIND_MAXIMUM] = PM_QUANTITY | PM_QUANTITY_MAXIMUM,
-		[PERFMON_QUANTITY_KIND_LAST] = PM_QUANTITY | PM_QUANTITY_LAST,
+		[PERFMON_QUANTITY_KIND_SUM] = 0,
+		[PERFMON_QUANTITY_KIND_MAXIMUM] = PM_QUANTITY_MAXIMUM,
+		[PERFMON_QUANTITY_KIND_LAST] = PM_QUANTITY_LAST,
 	};
 	struct perfmon_quantity quantity = PERFMON_QUANTITY_INIT(name, unit);
 

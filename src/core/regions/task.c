@@ -13,9 +13,7 @@
 
 #include "core/api/export.h"
 #include "core/kernel/clock.h"
-#include "core/profile/profile.h"
 #include "core/regions/adopt.h"
-#include "core/regions/threads/names.h"
 #include "core/regions/threads/paths.h"
 #include "core/regions/slow/slow.h"
 #include "core/regions/slow/stale.h"

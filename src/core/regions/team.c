@@ -18,13 +18,13 @@
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-/* Stores the number of the path of FRAME, the innermost one, in *NUMBER. The caller holds
+/* Stores the token of the path of FRAME, the innermost one, in *PATH. The caller holds
  * PM_LOCK_REGIONS. Returns 0 or a negative errno. */
-static int number_of(const struct pm_thread_block *block, const struct pm_frame *frame,
-		     uint64_t *number)
+static int path_of(const struct pm_thread_block *block, const struct pm_frame *frame,
+		   uint64_t *path)
 {
 	const struct perfmon_profile_thread *record = block->thread->record;
-	uint32_t regions[PERFMON_PROFILE_DEPTH_MAX], depth = 0, path = 0;
+	uint32_t regions[PERFMON_PROFILE_DEPTH_MAX], depth = 0, number = 0;
 	uint32_t node = pm_path_number(frame->path_key);
 
 	if (frame->path_key == PM_PATH_KEY_BARREN)
@@ -35,17 +35,17 @@ static int number_of(const struct pm_thread_block *block, const struct pm_frame 
 		regions[depth++] = pm_thread_node(record, node)->region;
 	}
 	while (depth) {
-		path = pm_handed_get(path, regions[--depth]);
-		if (!path)
+		number = pm_handed_get(number, regions[--depth]);
+		if (!number)
 			return -ENOMEM;
 	}
-	*number = path;
+	*path = pm_regions.tokens | number;
 	return 0;
 }
 
 /* The same with the lock. */
-static int find_number(const struct pm_thread_block *block, const struct pm_frame *frame,
-		       uint64_t *number)
+static int find_path(const struct pm_thread_block *block, const struct pm_frame *frame,
+		     uint64_t *path)
 {
 	struct pm_still still;
 	int err;
@@ -59,7 +59,7 @@ static int find_number(const struct pm_thread_block *block, const struct pm_fram
 					 UINT64_C(1) << 32,
 				 __ATOMIC_RELAXED);
 	pm_regions.adopter = &pm_adopter;
-	err = number_of(block, frame, number);
+	err = path_of(block, frame, path);
 	pm_regions_unlock(&still);
 	return err;
 }
@@ -76,28 +76,23 @@ static int make_token(struct perfmon_token *token)
 	struct pm_handed_on *known;
 	const struct pm_frame *frame;
 	struct pm_frame *top;
-	uint64_t number;
 	int err;
 
 	block = pm_thread_block;
 	/* A visit that is left out is at the path of the one around it. */
 	if (block->alive && block->overflow && block->left_out && !block->in_slow) {
 		frame = pm_frame_at(block->full_top, block->frame_size, -1);
-		err = find_number(block, frame, &number);
-		if (!err)
-			token->path = pm_regions.tokens | number;
-		return err;
+		return find_path(block, frame, &token->path);
 	}
 	block = pm_adopt_close(&top, &err);
 	if (!block)
 		return err;
 	frame = pm_frame_at(top, block->frame_size, -1);
-	err = find_number(block, frame, &number);
+	err = find_path(block, frame, &token->path);
 	if (!err) {
 		known = handed_on(block, frame->path_key);
-		known->path = pm_regions.tokens | number;
+		known->path = token->path;
 		known->path_key = frame->path_key;
-		token->path = known->path;
 	}
 	pm_adopt_open(block, top);
 	return err;

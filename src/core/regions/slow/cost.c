@@ -86,15 +86,16 @@ static __attribute__((noinline)) void visit_none(void)
 	statement
 #define EIGHT_TIMES(statement) TWICE(TWICE(TWICE(statement)))
 
-/* Makes PAIRS calls in a row, with nothing between. */
-#define ROW(name, call)                                                                  \
+/* Makes PAIRS calls in a row, with nothing between, behind FIRST. */
+#define ROW(name, first, call)                                                           \
 	static __attribute__((noinline)) void name(void)                                 \
 	{                                                                                \
+		first;                                                                   \
 		EIGHT_TIMES(call());                                                     \
 		__asm__ __volatile__("");                                                \
 	}
-ROW(row_of_visits, visit_empty)
-ROW(row_of_none, visit_none)
+ROW(row_of_visits, (void)0, visit_empty)
+ROW(row_of_none, (void)0, visit_none)
 
 /* Work that waits: a multiplication takes some cycles and needs the last one's result. It takes
  * longer than a visit that is read in user space. */
@@ -125,21 +126,9 @@ static __attribute__((noinline)) void none_and_chain(void)
 	visit_none();
 	chain();
 }
-ROW(row_of_none_and_chain, none_and_chain)
-ROW(row_of_visit_and_chain, visit_and_chain)
-
 /* The first visit, too, has work before it that it overlaps with. */
-static void row_of_chains(void)
-{
-	chain();
-	row_of_none_and_chain();
-}
-
-static void row_of_both(void)
-{
-	chain();
-	row_of_visit_and_chain();
-}
+ROW(row_of_chains, chain(), none_and_chain)
+ROW(row_of_both, chain(), visit_and_chain)
 
 /* The minimum of each counter and of time. */
 struct least {
@@ -347,26 +336,18 @@ static void measure(const struct scene *scene, int rounds, struct costs *costs)
 	}
 }
 
-/* Hides all pages: no counter can be read in user space, and no page has a clock. */
-static void hide_pages(struct pm_thread_block *block)
+/* Shows all pages again, or hides them: no counter can be read in user space, and no page has a clock. */
+static void show_pages(struct pm_thread_block *block, bool shown, uint32_t time_view)
 {
-	uint32_t i;
-
-	for (i = 0; i < block->counters; i++)
-		pm_view_init_none(&block->view[i]);
-	block->time_view = block->counters;
-	block->epoch++;
-}
-
-static void show_pages(struct pm_thread_block *block, uint32_t time_view)
-{
-	uint32_t i;
-
-	for (i = 0; i < block->counters; i++) {
-		pm_instance_view(block->thread->instance, i, 0, &block->view[i]);
-		pm_view_refresh(&block->view[i]);
+	for (uint32_t i = 0; i < block->counters; i++) {
+		if (shown) {
+			pm_instance_view(block->thread->instance, i, 0, &block->view[i]);
+			pm_view_refresh(&block->view[i]);
+		} else {
+			pm_view_init_none(&block->view[i]);
+		}
 	}
-	block->time_view = time_view;
+	block->time_view = shown ? time_view : block->counters;
 	block->epoch++;
 }
 
@@ -482,9 +463,9 @@ static void measure_all(void *unused)
 	if (block->counters && !(costs.bias[1].known & ~(UINT64_C(1) << TIME))) {
 		uint32_t time_view = block->time_view;
 
-		hide_pages(block);
+		show_pages(block, false, time_view);
 		measure(&scene, ROUNDS_CALL, &costs);
-		show_pages(block, time_view);
+		show_pages(block, true, time_view);
 	}
 	entry->key = 0;
 	cost = cost_of(&costs, TIME);

@@ -224,13 +224,8 @@ static void refuse(struct pm_region_plan *plan)
 		pm_profile_note(diag.text);
 }
 
-static void copy(char *to, size_t size, const char *from)
-{
-	size_t length = strnlen(from, size - 1);
-
-	memcpy(to, from, length);
-	to[length] = '\0';
-}
+/* Copies to a text of a new record, which is all zero. */
+#define COPY(to, from) memcpy(to, from, strnlen(from, sizeof(to) - 1))
 
 /* Returns the flags of event I of PLAN that is counted for packages. */
 static uint32_t package_flags(const struct pm_region_plan *plan, uint32_t i)
@@ -260,9 +255,9 @@ static void record_plan(struct pm_region_plan *plan)
 		const struct pm_event *event = &plan->list->events[i];
 		struct perfmon_profile_counter *counter = &record->counter[i];
 
-		copy(counter->name, sizeof(counter->name), event->name);
-		copy(counter->pmu, sizeof(counter->pmu), event->pmu);
-		copy(counter->unit, sizeof(counter->unit), event->unit);
+		COPY(counter->name, event->name);
+		COPY(counter->pmu, event->pmu);
+		COPY(counter->unit, event->unit);
 		counter->scale = event->scale;
 		counter->type = event->attr.type;
 		counter->config[0] = event->attr.config;

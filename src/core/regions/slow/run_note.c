@@ -4,7 +4,6 @@
 #include "core/regions/slow/prepare.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "core/api/export.h"
 #include "core/kernel/kernel.h"

@@ -28,7 +28,6 @@
 
 #include <errno.h>
 
-#include "core/kernel/clock.h"
 #include "core/kernel/handler.h"
 #include "core/kernel/kernel.h"
 #include "core/regions/threads/exclude.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/regions/threads/package.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "core/kernel/handler.h"

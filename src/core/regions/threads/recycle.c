@@ -14,7 +14,7 @@ static struct {
 	uint64_t nodes[CLASSES]; /* likewise; linked by next */
 } unused;
 
-/* Brackets changes that a reader must not see halfway. The release orders everything
+/* The release orders everything
  * before it before the sequence becomes even. The fence orders the odd sequence before
  * everything after it. Both pair with the reader's loads around its walk. */
 static unsigned int sequence_depth; /* nesting: an aggregate may take recycled memory */

@@ -8,7 +8,6 @@
 #define PM_REGIONS_REGISTRY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "perfmon/profile_layout.h"
