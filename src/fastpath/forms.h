@@ -46,7 +46,6 @@
 #endif
 #ifndef ENTRY
 #define ENTRY(form)
-#define ENTERED(form) form
 #endif
 
 #define ANY PERFMON_PROFILE_COUNTERS_MAX

@@ -10,11 +10,6 @@
 /* The low half of a token is the path's number. */
 #define PM_TOKEN_NUMBER(path) ((path)&UINT32_MAX)
 
-/* Returns the number of the path of REGION, an id, below the path PARENT (0: the top), which is added if
- * it is new; 0 without memory. Numbers are from 1, the same in all threads of the process. The caller holds
- * PM_LOCK_REGIONS. */
-uint32_t pm_handed_get(uint32_t parent, uint32_t region);
-
 /* Returns the block of the calling thread with its stack closed and its top in *TOP; NULL if the
  * call cannot be made, with the reason in *ERR. While regions are disarmed a thread that is set up
  * goes on: what it adopts and leaves then has to match what it does when they are armed again. */

@@ -18,38 +18,16 @@
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-/* Stores the token of the path of FRAME, the innermost one, in *PATH. The caller holds
- * PM_LOCK_REGIONS. Returns 0 or a negative errno. */
-static int path_of(const struct pm_thread_block *block, const struct pm_frame *frame,
-		   uint64_t *path)
-{
-	const struct perfmon_profile_thread *record = block->thread->record;
-	uint32_t regions[PERFMON_PROFILE_DEPTH_MAX], depth = 0, number = 0;
-	uint32_t node = pm_path_number(frame->path_key);
-
-	if (frame->path_key == PM_PATH_KEY_BARREN)
-		return -EOVERFLOW;
-	for (; node > 1; node = pm_thread_node(record, node)->parent) {
-		if (depth == PERFMON_PROFILE_DEPTH_MAX)
-			return -EOVERFLOW;
-		regions[depth++] = pm_thread_node(record, node)->region;
-	}
-	while (depth) {
-		number = pm_handed_get(number, regions[--depth]);
-		if (!number)
-			return -ENOMEM;
-	}
-	*path = pm_regions.tokens | number;
-	return 0;
-}
-
-/* The same with the lock. */
+/* Stores the token of the path of FRAME, the innermost one, in *PATH. Returns 0 or a negative errno. */
 static int find_path(const struct pm_thread_block *block, const struct pm_frame *frame,
 		     uint64_t *path)
 {
+	const struct perfmon_profile_thread *record = block->thread->record;
 	struct pm_still still;
-	int err;
+	uint32_t number;
 
+	if (frame->path_key == PM_PATH_KEY_BARREN)
+		return -EOVERFLOW;
 	if (!pm_regions_try_lock(&still))
 		return -EBUSY;
 	if (!pm_regions.tokens)
@@ -59,9 +37,12 @@ static int find_path(const struct pm_thread_block *block, const struct pm_frame 
 					 UINT64_C(1) << 32,
 				 __ATOMIC_RELAXED);
 	pm_regions.adopter = &pm_adopter;
-	err = path_of(block, frame, path);
+	number = pm_shared_path_of(
+		record, pm_thread_node(record, pm_path_number(frame->path_key)));
+	if (number != PM_SHARED_PATH_NONE)
+		*path = pm_regions.tokens | number;
 	pm_regions_unlock(&still);
-	return err;
+	return number == PM_SHARED_PATH_NONE ? -ENOMEM : 0;
 }
 
 static struct pm_handed_on *handed_on(const struct pm_thread_block *block,

@@ -134,16 +134,6 @@ static void make_ready_at(void *err)
 	*(int *)err = make_ready_here();
 }
 
-/* The set-up may call libpfm4, and reads files: too much for the stack of a small
- * thread. */
-static int make_ready(void)
-{
-	int err = 0;
-
-	pm_stack_run(make_ready_at, &err);
-	return err;
-}
-
 static void load_libraries(void *unused)
 {
 	(void)unused;
@@ -163,7 +153,9 @@ int pm_regions_init(void)
 		pm_stack_run(load_libraries, NULL);
 	pm_regions_acquire();
 	if (pm_regions.phase == PM_REGIONS_NEW) {
-		err = make_ready();
+		/* The set-up may call libpfm4, and reads files: too much for the stack of a small
+		 * thread. */
+		pm_stack_run(make_ready_at, &err);
 		if (err) {
 			pm_regions_make_inert();
 		} else {

@@ -10,7 +10,7 @@
 #include "core/regions/threads/paths.h"
 #include "core/regions/threads/state.h"
 
-#define NONE UINT32_MAX /* no path, of a frame that is no visit */
+#define NONE PM_SHARED_PATH_NONE /* of a frame that is no visit */
 
 /* An open visit, as it was accounted. */
 struct visit {
@@ -28,22 +28,19 @@ struct pm_package_stack {
 
 /* Counts a path or the process since it was opened. */
 struct path {
-	uint64_t key; /* parent and region */
-	uint32_t open;
-	uint32_t next; /* of the same place in `heads` */
+	uint64_t open;
 	uint64_t begin_ns;
 };
 struct counted {
 	uint64_t value, lost_ns;
 };
 
-/* Number 0 is the process: some visit of any region. */
+/* By the numbers of paths that all threads share. 0 is the process: some visit of any region. */
 static struct {
 	uint64_t epoch; /* counts disarms */
-	uint32_t count, room;
+	uint32_t room;
 	struct path *paths;
 	struct counted *begin; /* of each path, by event */
-	uint32_t *heads;       /* ROOM of them: the newest path of each place */
 } open;
 
 static struct pm_packages *packages;
@@ -65,13 +62,7 @@ static __thread bool reading __attribute__((tls_model("initial-exec")));
 /* Returns the size of all that is kept of ROOM paths: one mapping, the counts first. */
 static size_t size_of(uint32_t room)
 {
-	return room *
-	       (events * sizeof(*open.begin) + sizeof(*open.paths) + sizeof(*open.heads));
-}
-
-static uint32_t *head_of(uint64_t key)
-{
-	return &open.heads[(key * PM_KEY >> 32) & (open.room - 1)];
+	return room * (events * sizeof(*open.begin) + sizeof(*open.paths));
 }
 
 static void free_paths(void)
@@ -80,67 +71,31 @@ static void free_paths(void)
 		pm_kernel_munmap(open.begin, size_of(open.room));
 }
 
-/* Makes room for twice as many paths. No malloc: a signal handler may have interrupted it. */
-static bool grow(void)
+/* Makes room for path NUMBER. No malloc: a signal handler may have interrupted it. */
+static bool make_room(uint32_t number)
 {
-	uint32_t room = open.room ? 2 * open.room : 64, count = open.count;
+	uint32_t room = open.room ? open.room : 64;
 	struct counted *begin;
 	struct path *paths;
 	void *memory;
 
+	if (number < open.room)
+		return true;
+	while (room <= number)
+		room *= 2;
 	if (pm_kernel_map(&memory, size_of(room)))
 		return false;
 	begin = memory;
 	paths = (struct path *)(void *)(begin + (size_t)room * events);
-	if (count) {
-		memcpy(paths, open.paths, count * sizeof(*paths));
-		memcpy(begin, open.begin, (size_t)count * events * sizeof(*begin));
+	if (open.room) {
+		memcpy(paths, open.paths, open.room * sizeof(*paths));
+		memcpy(begin, open.begin, (size_t)open.room * events * sizeof(*begin));
 	}
 	free_paths();
 	open.paths = paths;
 	open.begin = begin;
-	open.heads = (uint32_t *)(void *)(paths + room);
 	open.room = room;
-	for (uint32_t i = 1; i < count; i++) {
-		paths[i].next = *head_of(paths[i].key);
-		*head_of(paths[i].key) = i;
-	}
-	if (!count)
-		open.count = 1;
 	return true;
-}
-
-/* Returns the number of REGION below PARENT, or NONE without memory. */
-static uint32_t path_below(uint32_t parent, uint32_t region)
-{
-	uint64_t key = (uint64_t)parent << 32 | region;
-	uint32_t number;
-
-	for (number = open.count ? *head_of(key) : 0; number;
-	     number = open.paths[number].next)
-		if (open.paths[number].key == key)
-			return number;
-	if (open.count == open.room && !grow())
-		return NONE;
-	number = open.count++;
-	open.paths[number] = (struct path){.key = key, .next = *head_of(key)};
-	*head_of(key) = number;
-	return number;
-}
-
-/* Returns the path of NODE in all threads. The walk ends at the root, which has no parent. */
-static uint32_t path_of(const struct pm_thread *thread,
-			const struct perfmon_profile_node *node)
-{
-	uint32_t regions[2 * PERFMON_PROFILE_DEPTH_MAX + 2], depth = 0, path = 0;
-
-	while (node->parent && depth < sizeof(regions) / sizeof(regions[0])) {
-		regions[depth++] = node->region;
-		node = pm_thread_node(thread->record, node->parent);
-	}
-	while (depth && path != NONE)
-		path = path_below(path, regions[--depth]);
-	return path;
 }
 
 /* --- visits that open and end ---------------------------------------------------------------- */
@@ -235,7 +190,9 @@ static void push(const struct pm_thread *thread, struct pm_package_stack *stack,
 		pm_profile_note(in_task);
 		return;
 	}
-	visit->path = path_of(thread, frame->node);
+	visit->path = pm_shared_path_of(thread->record, frame->node);
+	if (visit->path != NONE && !make_room(visit->path))
+		visit->path = NONE;
 	if (visit->path == NONE)
 		PM_COUNT32(frame->node->dropped_counts, 1);
 	/* The visits by which costs are measured have no path. */
@@ -404,7 +361,7 @@ void pm_package_begin(void)
 void pm_package_disarm(void)
 {
 	open.epoch++;
-	for (uint32_t i = 0; i < open.count; i++)
+	for (uint32_t i = 0; i < open.room; i++)
 		open.paths[i].open = 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/regions/threads/paths.h"
 
+#include <string.h>
+
 #include "core/kernel/kernel.h"
 #include "core/regions/threads/recycle.h"
 #include "core/regions/threads/state.h"
@@ -9,6 +11,9 @@
 #define NODES_MOST  4096
 /* up to this size, the table grows until no path needs a search */
 #define ENTRIES_LOG2_MOST 18
+
+#define SHARED_FIRST_LOG2 8
+#define SHARED_MOST_LOG2  30
 
 static struct perfmon_profile_node *node_in(const struct perfmon_profile_nodes *nodes,
 					    uint32_t number)
@@ -225,4 +230,88 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 		enter(block, entry, key);
 	}
 	return entry;
+}
+
+/* --- paths of the process ------------------------------------------------------------------ */
+
+/* The paths, by their numbers less 1, and a table of twice as many numbers by hash. Both are one
+ * mapping: a signal handler that interrupted malloc may come here. */
+static struct pm_shared_path *paths;
+static uint32_t *table;
+static uint32_t count, room_log2;
+
+static size_t bytes(uint32_t log2)
+{
+	return (sizeof(*paths) + 2 * sizeof(*table)) << log2;
+}
+
+/* Returns the place in the table of REGION below PARENT, which is 0 if the path is new. */
+static uint32_t *place_of(uint32_t parent, uint32_t region)
+{
+	uint32_t mask = (UINT32_C(2) << room_log2) - 1;
+	uint64_t key = ((uint64_t)parent << 32 | region) * PM_KEY;
+	uint32_t at = (uint32_t)(key >> 32) & mask;
+
+	while (table[at] && (paths[table[at] - 1].parent != parent ||
+			     paths[table[at] - 1].region != region))
+		at = (at + 1) & mask;
+	return &table[at];
+}
+
+static int grow_shared(void)
+{
+	uint32_t log2 = paths ? room_log2 + 1 : SHARED_FIRST_LOG2, i;
+	struct pm_shared_path *old = paths;
+	void *memory;
+
+	if (log2 > SHARED_MOST_LOG2 || pm_kernel_map(&memory, bytes(log2)))
+		return -1;
+	if (count)
+		memcpy(memory, old, count * sizeof(*paths));
+	if (old)
+		pm_kernel_munmap(old, bytes(room_log2));
+	paths = memory;
+	table = (uint32_t *)(void *)(paths + (UINT32_C(1) << log2));
+	room_log2 = log2;
+	for (i = 0; i < count; i++)
+		*place_of(paths[i].parent, paths[i].region) = i + 1;
+	return 0;
+}
+
+/* Returns the number of REGION below PARENT, which is added if it is new; 0 without memory. */
+static uint32_t number_below(uint32_t parent, uint32_t region)
+{
+	uint32_t *place;
+
+	if ((!paths || count == UINT32_C(1) << room_log2) && grow_shared())
+		return 0;
+	place = place_of(parent, region);
+	if (!*place) {
+		paths[count] = (struct pm_shared_path){parent, region};
+		*place = ++count;
+	}
+	return *place;
+}
+
+uint32_t pm_shared_path_of(const struct perfmon_profile_thread *record,
+			   const struct perfmon_profile_node *node)
+{
+	uint32_t regions[PM_FRAMES], depth = 0, path = 0;
+
+	/* The walk ends at the root, which has no parent. */
+	while (node->parent && depth < PM_FRAMES) {
+		regions[depth++] = node->region;
+		node = pm_thread_node(record, node->parent);
+	}
+	while (depth) {
+		path = number_below(path, regions[--depth]);
+		if (!path)
+			return PM_SHARED_PATH_NONE;
+	}
+	return path;
+}
+
+const struct pm_shared_path *pm_shared_path(uint64_t number)
+{
+	return number && number <= count ? &paths[number - 1] : NULL;
 }

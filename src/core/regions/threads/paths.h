@@ -38,6 +38,23 @@ struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread 
  * pm_region_stride_look() chooses the stride. The caller holds PM_LOCK_REGIONS. */
 void pm_stride_begin(struct perfmon_profile_stride *stride, uint32_t id);
 
+/*
+ * Paths have numbers from 1, the same in all threads of the process. 0 is the top. The caller holds
+ * PM_LOCK_REGIONS.
+ */
+struct pm_shared_path {
+	uint32_t parent, region; /* a region's id, below that path */
+};
+
+#define PM_SHARED_PATH_NONE UINT32_MAX
+
+/* Returns the number of the path of NODE, a thread's; PM_SHARED_PATH_NONE without memory. */
+uint32_t pm_shared_path_of(const struct perfmon_profile_thread *record,
+			   const struct perfmon_profile_node *node);
+
+/* Returns the path NUMBER, or NULL if there is none. */
+const struct pm_shared_path *pm_shared_path(uint64_t number);
+
 /* Returns the flags of a thread's record. */
 static inline uint32_t pm_thread_flags(void)
 {

@@ -46,7 +46,7 @@ struct pm_region_plan {
 /* A program without tokens does not need this code. So a forked child, which goes on where its parent
  * was, finds it by a table, not by its name. */
 struct pm_region_adopter {
-	/* Lets the calling thread continue below the path NUMBER of adopt.h. */
+	/* Lets the calling thread continue below the path NUMBER that threads share. */
 	int (*adopt)(uint64_t number);
 };
 
