@@ -130,7 +130,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/threads/tasks.c src/core/regions/threads/tasks.h \
 	src/core/regions/threads/thread.c src/core/regions/threads/thread.h \
 	src/core/regions/threads/unmatched.c src/core/regions/threads/unmatched.h \
-	src/core/regions/slow/cost.c src/core/regions/slow/exit.c \
+	src/core/regions/slow/cost.c \
 	src/core/regions/slow/filter.c src/core/regions/slow/plan.c \
 	src/core/regions/slow/prepare.h src/core/regions/slow/run_note.c \
 	src/core/regions/slow/setup.c src/core/regions/slow/setup.h src/core/regions/slow/slow.c \

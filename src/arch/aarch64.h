@@ -23,18 +23,10 @@
 #define PERFMON_ARCH_STUB_BYTES	      8
 #define PERFMON_ARCH_VALUE_STUB_BYTES 16
 
-/* The stubs are part of the library. A program's own code never converts an index to a
- * handle. The three tables are contiguous, in this order. */
-extern const char perfmon_arch_counter_stubs[] __attribute__((visibility("hidden")));
+/* Behind perfmon_arch_counter_stubs (arch.h): the tables are contiguous, in this order. */
 extern const char perfmon_arch_value32_stubs[] __attribute__((visibility("hidden")));
 extern const char perfmon_arch_value64_stubs[] __attribute__((visibility("hidden")));
 extern const char perfmon_arch_stubs_end[] __attribute__((visibility("hidden")));
-
-#define perfmon_arch_counter_handle(index)                                               \
-	((index)-1 < PERFMON_ARCH_STUBS                                                  \
-		 ? (uint64_t)(uintptr_t)perfmon_arch_counter_stubs +                     \
-			   ((index)-1) * PERFMON_ARCH_STUB_BYTES                         \
-		 : PERFMON_ARCH_NO_HANDLE)
 
 #define perfmon_arch_value_handle(index, width)                                          \
 	((index)-1 >= PERFMON_ARCH_STUBS ? PERFMON_ARCH_NO_HANDLE                        \

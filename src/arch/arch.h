@@ -49,6 +49,18 @@
 #include "generic.h"
 #endif
 
+#ifdef PERFMON_ARCH_STUBS
+/* The stubs are part of the library. A program's own code never converts an index to a
+ * handle. */
+extern const char perfmon_arch_counter_stubs[] __attribute__((visibility("hidden")));
+
+#define perfmon_arch_counter_handle(index)                                               \
+	((index)-1 < PERFMON_ARCH_STUBS                                                  \
+		 ? (uint64_t)(uintptr_t)perfmon_arch_counter_stubs +                     \
+			   ((index)-1) * PERFMON_ARCH_STUB_BYTES                         \
+		 : PERFMON_ARCH_NO_HANDLE)
+#endif
+
 /* The word RAW of 64 - SHIFT bits, sign-extended. Unlike a cast, the copies are no
  * old-style cast in C++; compilers make two shifts of it. */
 static inline int64_t perfmon_arch_extend(uint64_t raw, uint32_t shift)

@@ -13,16 +13,6 @@
 #define PERFMON_ARCH_STUBS	    32
 #define PERFMON_ARCH_STUB_BYTES	    8
 
-/* The stubs are part of the library. A program's own code never converts an index to a
- * handle. */
-extern const char perfmon_arch_counter_stubs[] __attribute__((visibility("hidden")));
-
-#define perfmon_arch_counter_handle(index)                                               \
-	((index)-1 < PERFMON_ARCH_STUBS                                                  \
-		 ? (uint64_t)(uintptr_t)perfmon_arch_counter_stubs +                     \
-			   ((index)-1) * PERFMON_ARCH_STUB_BYTES                         \
-		 : PERFMON_ARCH_NO_HANDLE)
-
 static inline uint64_t perfmon_arch_counter_read(uint64_t handle, uint64_t *check)
 {
 	register uint64_t value __asm__("t0");

@@ -12,10 +12,6 @@ int pm_regions_init(void);
  * pm_regions_init(). */
 int pm_regions_disarmed(int more);
 
-/* Prepares the parts of the report that need other libraries, at the begin of exit(3).
- * The destructors of preloaded libraries may run before ours. */
-void pm_exit_prepare(void);
-
 /* Writes the report, or the reason why there is none. */
 void pm_exit_report(void);
 

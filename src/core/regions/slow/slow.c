@@ -48,7 +48,9 @@ static void count_lost(uint64_t *lost)
 	__atomic_fetch_add(lost, 1, __ATOMIC_RELAXED);
 }
 
-uint32_t pm_slow_depth(const struct pm_thread_block *block, const struct pm_frame *frame)
+/* Returns the level of the path of a visit at FRAME; adopted levels count. */
+static uint32_t depth_at(const struct pm_thread_block *block,
+			 const struct pm_frame *frame)
 {
 	uint32_t depth = 0;
 
@@ -394,7 +396,7 @@ struct perfmon_region *pm_region_begin_missing(struct pm_thread_block *block,
 {
 	struct perfmon_profile_thread *record = block->thread->record;
 	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
-	uint32_t depth = pm_slow_depth(block, frame);
+	uint32_t depth = depth_at(block, frame);
 	uint64_t region_key = PM_GET(region->key), *lost = NULL;
 	struct pm_exclude exclude;
 

@@ -40,9 +40,6 @@ bool pm_slow_reopen(struct pm_thread_block *block);
  * open since before regions were disarmed. */
 struct pm_frame *pm_slow_close(struct pm_thread_block *block);
 
-/* Returns the level of the path of a visit at FRAME; adopted levels count. */
-uint32_t pm_slow_depth(const struct pm_thread_block *block, const struct pm_frame *frame);
-
 /* Adds the path of REGION_KEY below the path PARENT, at DEPTH, to the tree of the calling thread, whose stack is
  * closed. Returns NULL, or the count of lost visits if it failed. */
 uint64_t *pm_slow_add_path(struct pm_thread_block *block, uint64_t parent,

@@ -345,6 +345,17 @@ bool pm_package_is_machine(uint32_t i)
 	return packages && pm_packages_covers_machine(packages, i - first);
 }
 
+/* Writes to the profile what else ran on the packages. */
+static void renew(void)
+{
+	struct pm_packages_use use;
+
+	if (!packages)
+		return;
+	pm_packages_use(packages, &use);
+	pm_profile_packages_time(use.own_ns, use.busy_ns);
+}
+
 void pm_package_begin(void)
 {
 	char place[64] = "";
@@ -354,7 +365,7 @@ void pm_package_begin(void)
 	pm_packages_place(packages, place, sizeof(place));
 	pm_profile_packages(place);
 	pm_packages_read(packages, &latest);
-	pm_regions.renew = pm_package_renew;
+	pm_regions.renew = renew;
 	pm_region_calls_surround(begin, end, &form);
 }
 
@@ -363,16 +374,6 @@ void pm_package_disarm(void)
 	open.epoch++;
 	for (uint32_t i = 0; i < open.room; i++)
 		open.paths[i].open = 0;
-}
-
-void pm_package_renew(void)
-{
-	struct pm_packages_use use;
-
-	if (!packages)
-		return;
-	pm_packages_use(packages, &use);
-	pm_profile_packages_time(use.own_ns, use.busy_ns);
 }
 
 void pm_package_forget(void)

@@ -36,9 +36,6 @@ void pm_package_begin(void);
 /* Forgets the open visits: regions were disarmed. The caller holds PM_LOCK_REGIONS. */
 void pm_package_disarm(void);
 
-/* Writes to the profile what else ran on the packages. */
-void pm_package_renew(void);
-
 /* Ends the visits of THREAD, the caller, which ends. */
 void pm_package_leave(struct pm_thread *thread);
 
