@@ -129,7 +129,7 @@ struct pm_handed_on {
 
 /* Where a thread is below the path of a task that goes on at a frame, by the path key below. */
 struct pm_task_place {
-	uintptr_t frame; /* its address, plus 1 if the task is apart there; 0: unused */
+	const struct pm_frame *frame; /* NULL: unused */
 	uint64_t below;
 	struct pm_adopted adopted;
 };

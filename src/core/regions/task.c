@@ -117,12 +117,14 @@ __attribute__((noinline)) static int find_place(const struct call *call, uint64_
 	struct perfmon_token token = {.path = path};
 	int err = pm_adopt_find(call->block, call->top, &token, &place->adopted);
 
-	place->frame = err ? 0 : (uintptr_t)call->top;
+	place->frame = err ? NULL : call->top;
 	place->below = pm_frame_at(call->top, block->frame_size, -1)->path_key;
 	place->adopted.path = path;
-	if (!err && (place->adopted.cpu >> PM_ADOPTED_OUTER) + 1 !=
-			    pm_frame_number(block, call->top))
-		place->frame = has_adoption(block, call->top) ? 0 : place->frame | 1;
+	if (!err &&
+	    (place->adopted.cpu >> PM_ADOPTED_OUTER) + 1 !=
+		    pm_frame_number(block, call->top) &&
+	    has_adoption(block, call->top))
+		place->frame = NULL;
 	return err;
 }
 
@@ -134,13 +136,6 @@ static inline struct pm_task_place *place_for(const struct pm_thread_block *bloc
 	       ((path ^ below >> 40) & (PM_ADOPTED_CACHE - 1));
 }
 
-static inline bool is_place_of(const struct pm_task_place *place, uint64_t path,
-			       uint64_t below, uintptr_t frame)
-{
-	return place->frame == frame && place->below == below &&
-	       place->adopted.path == path;
-}
-
 /* Returns where the thread is below PATH at the call's top, or NULL with the reason in *ERR. */
 INLINE struct pm_task_place *find_kept_place(const struct call *call, uint64_t path,
 					     int *err)
@@ -150,8 +145,7 @@ INLINE struct pm_task_place *find_kept_place(const struct call *call, uint64_t p
 	struct pm_task_place *place = place_for(call->block, path, below);
 
 	*err = 0;
-	if (!is_place_of(place, path, below, (uintptr_t)frame) &&
-	    !is_place_of(place, path, below, (uintptr_t)frame | 1))
+	if (place->frame != frame || place->below != below || place->adopted.path != path)
 		*err = find_place(call, path, place);
 	return *err ? NULL : place;
 }

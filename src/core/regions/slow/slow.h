@@ -32,8 +32,8 @@ static inline uint64_t pm_frame_number(const struct pm_thread_block *block,
 }
 
 /* Returns whether a call may go on: the stack of BLOCK is open, or visits that are too deep or left out
- * close it. The stack is opened again if the call that closed it never
- * will: a signal handler has left it by siglongjmp(3). */
+ * close it. It is opened again if the call that closed it never will: a signal handler has left that by
+ * siglongjmp(3). */
 bool pm_slow_reopen(struct pm_thread_block *block);
 
 /* Closes the open stack of BLOCK for this call and returns its top. Drops visits that are

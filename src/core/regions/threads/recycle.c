@@ -14,9 +14,8 @@ static struct {
 	uint64_t nodes[CLASSES]; /* likewise; linked by next */
 } unused;
 
-/* The release orders everything
- * before it before the sequence becomes even. The fence orders the odd sequence before
- * everything after it. Both pair with the reader's loads around its walk. */
+/* The release orders everything before it before the sequence becomes even. The fence orders the
+ * odd sequence before everything after it. Both pair with the reader's loads around its walk. */
 static unsigned int sequence_depth; /* nesting: an aggregate may take recycled memory */
 
 void pm_recycle_sequence_open(void)

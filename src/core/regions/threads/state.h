@@ -93,10 +93,10 @@ void pm_regions_acquire(void);
 void pm_regions_release(void);
 
 /*
- * Takes PM_LOCK_REGIONS for a region call, which may be a signal handler's, and keeps signals away
- * until it is released with the same STILL. Returns false
- * in a handler that would have to wait: the interrupted code holds the lock, or may hold
- * a lock that the owner waits for (fork(2) takes the locks of malloc after ours).
+ * Takes PM_LOCK_REGIONS for a region call, which may be a signal handler's, and keeps signals
+ * away until it is released with the same STILL. Returns false in a handler that would have to wait: the
+ * interrupted code holds the lock, or may hold a lock that the owner waits for (fork(2) takes the locks of
+ * malloc after ours).
  */
 bool pm_regions_try_lock(struct pm_still *still);
 void pm_regions_unlock(const struct pm_still *still);
