@@ -27,6 +27,7 @@ int pm_life_read_at(const char *path, struct pm_life *life)
 			    &life->start_ticks) != 5)
 		return -EIO;
 	life->is_dead = strchr("ZXx", life->state);
+	life->is_over = life->is_dead && life->threads <= 1;
 	return 0;
 }
 

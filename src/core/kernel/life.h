@@ -9,14 +9,15 @@
 
 struct pm_life {
 	char state;
-	bool is_dead;
+	bool is_dead; /* the thread; a first thread waits for the others of its process */
+	bool is_over; /* the whole process, though its parent may not have noticed */
 	pid_t parent, group;
-	int threads; /* of a process */
-	uint64_t start_ticks;
+	int threads;	      /* of a process */
+	uint64_t start_ticks; /* since boot: distinguishes processes with the same pid */
 };
 
 /* Reads the life of a process or thread. ID 0 is this process. Returns 0, or the error of
- * the read. */
+ * the read: -ENOENT or -ESRCH if there is none. */
 int pm_life_read(pid_t id, struct pm_life *life);
 
 /* The same of a file "stat" at PATH in /proc. */

@@ -11,6 +11,7 @@
 
 #include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
+#include "core/kernel/life.h"
 #include "core/kernel/machine_id.h"
 #include "core/kernel/process_maps.h"
 #include "core/profile/take.h"
@@ -298,13 +299,13 @@ int pm_profile_file_open_pid(pid_t pid, struct pm_profile_file **out,
 			     struct pm_diag *diag)
 {
 	struct search search = {.pid = pid};
-	struct pm_machine_process process;
+	struct pm_life life;
 	int err;
 
 	snprintf(search.name, sizeof(search.name), "process %d", (int)pid);
-	if (pid <= 0 || pm_machine_process(pid, &process) || !process.alive)
+	if (pid <= 0 || pm_life_read(pid, &life) || life.is_over)
 		return pm_diag_set(diag, -ESRCH, "there is no process %d", (int)pid);
-	search.start_time = process.start_time;
+	search.start_time = life.start_ticks;
 	err = pm_process_maps(pid, try_mapping, &search);
 	if (err == -EACCES || err == -EPERM)
 		return pm_diag_set(diag, -EACCES,
@@ -342,16 +343,16 @@ static bool is_ours(const struct pm_process_map *mapping, void *argument)
 
 static enum pm_snapshot_writer writer_of(const struct pm_profile_file *file)
 {
-	struct pm_machine_process process;
+	struct pm_life life;
 	int err;
 
 	if (!file->here)
 		return PM_WRITER_UNKNOWN;
-	err = pm_machine_process(file->pid, &process);
+	err = pm_life_read(file->pid, &life);
 	/* /proc may hide other users' processes (hidepid). */
 	if (err && pm_kernel_kill(file->pid, 0) != -ESRCH)
 		return PM_WRITER_UNKNOWN;
-	if (err || !process.alive || process.start_time != file->header.start_time)
+	if (err || life.is_over || life.start_ticks != file->header.start_time)
 		return PM_WRITER_GONE;
 	/* After exec(2) all of these still agree, but no process writes the profile. */
 	err = pm_process_maps(file->pid, is_ours, (void *)(uintptr_t)file);

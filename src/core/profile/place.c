@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/kernel/kernel.h"
+#include "core/kernel/life.h"
 #include "core/kernel/machine_id.h"
 
 /* The number of names that are tried. */
@@ -72,17 +73,17 @@ static void find_parent(const struct pm_options *options, const char *host,
 			struct perfmon_profile_header *self)
 {
 	struct pm_profile_place place;
-	struct pm_machine_process parent;
+	struct pm_life parent;
 	pid_t pid = pm_kernel_getppid();
 
-	if (pid <= 0 || pm_machine_process(pid, &parent))
+	if (pid <= 0 || pm_life_read(pid, &parent))
 		return;
 	for (int n = 0; n < NAMES_MOST; n++) {
 		uint32_t image;
 
 		if (name(&place, options, host, pid, n))
 			return;
-		switch (look(place.path, self, (uint32_t)pid, parent.start_time,
+		switch (look(place.path, self, (uint32_t)pid, parent.start_ticks,
 			     &image)) {
 		case NO_FILE:
 			return;
@@ -90,7 +91,7 @@ static void find_parent(const struct pm_options *options, const char *host,
 			break;
 		case THEIRS:
 			link_to(self, PERFMON_PROFILE_LINK_SPAWN, (uint32_t)pid,
-				parent.start_time, image);
+				parent.start_ticks, image);
 		}
 	}
 }

@@ -36,15 +36,13 @@ pid_t pm_process_id(int32_t id)
 	return line && atoi(line + 6) > 0 ? atoi(line + 6) : id;
 }
 
-/* A first thread that has ended waits for the others of its process. */
 static bool process_is_gone(const struct pm_session_process *process)
 {
 	struct pm_life life;
 
 	if (pm_life_read(process->pid, &life))
 		return pm_kernel_kill(process->pid, 0) == -ESRCH;
-	return (life.is_dead && life.threads <= 1) ||
-	       life.start_ticks != process->start_ticks;
+	return life.is_over || life.start_ticks != process->start_ticks;
 }
 
 static bool thread_is_gone(pid_t tid)
