@@ -58,7 +58,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/settings/options_filters.c src/core/settings/options_filters.h \
 	src/core/settings/options_paths.h src/core/profile/pairs.c src/core/profile/steps.c src/core/report/steps.c \
 	src/core/profile/pairs.h src/core/kernel/process_maps.c src/core/kernel/process_maps.h src/core/kernel/stack.c \
-	src/core/kernel/stack.h src/core/kernel/standard.c src/core/kernel/standard.h src/core/text/statistics.c \
+	src/core/kernel/stack.h src/core/text/statistics.c \
 	src/core/text/statistics.h src/core/text/text.c src/core/text/text.h src/core/settings/run_note.c src/core/settings/run_note.h \
 	src/core/settings/variables.c \
 	src/core/settings/variables.h src/core/api/version.c \

@@ -553,7 +553,7 @@ uint64_t pm_kernel_clock_resolution(void)
 
 	/* clock_getres(2) cannot fail for this clock. */
 	clock_getres(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return ns_of(&t);
 }
 
 int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "core/kernel/kernel.h"
 
@@ -39,4 +40,20 @@ int pm_owned_close(struct pm_owned *owned)
 
 	*owned = PM_OWNED_NONE;
 	return err;
+}
+
+/* The files of 1 and 2 at the first region. */
+static struct pm_owned standard[STDERR_FILENO + 1];
+static bool standard_known;
+
+void pm_standard_learn(void)
+{
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		pm_owned_learn(&standard[fd], fd);
+	standard_known = true;
+}
+
+int pm_standard_descriptor(int fd)
+{
+	return standard_known && pm_owned_check(&standard[fd]) ? -EBADF : fd;
 }

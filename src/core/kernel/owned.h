@@ -46,4 +46,15 @@ static inline bool pm_owned_is_foreign(const struct pm_owned *owned)
  * error of close(2). */
 int pm_owned_close(struct pm_owned *owned);
 
+/* Remembers the files of standard output and standard error, at the first region of a
+ * process. They belong to the program, which may send its data there. */
+void pm_standard_learn(void);
+
+/*
+ * Returns FD, which is 1 or 2, if it still leads to the file of the first region in this
+ * process or in the processes that it was forked from. Otherwise -EBADF, because the
+ * program may write its data there now. Before the first region returns FD.
+ */
+int pm_standard_descriptor(int fd);
+
 #endif

@@ -10,7 +10,7 @@
 
 #include "core/counters/counters.h"
 #include "core/kernel/kernel.h"
-#include "core/kernel/standard.h"
+#include "core/kernel/owned.h"
 #include "core/report/formats.h"
 #include "core/report/model/value.h"
 #include "core/report/output/file.h"

@@ -11,7 +11,7 @@
 #include "core/kernel/clock.h"
 #include "core/kernel/locks.h"
 #include "core/kernel/stack.h"
-#include "core/kernel/standard.h"
+#include "core/kernel/owned.h"
 #include "core/profile/profile.h"
 #include "core/regions/threads/names.h"
 #include "core/regions/threads/package.h"

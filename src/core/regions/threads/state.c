@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/kernel/locks.h"
-#include "core/kernel/standard.h"
+#include "core/kernel/owned.h"
 
 struct pm_regions pm_regions;
 __thread int pm_thread_busy __attribute__((tls_model("initial-exec")));
