@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,77 +18,66 @@
 
 const char *pm_file_root = "";
 
-int pm_file_path(const char *path, char *buffer, size_t size)
+int pm_file_open(const char *path, int flags)
 {
-	int n = snprintf(buffer, size, "%s%s", pm_file_root, path);
+	char full[2048];
+	int n = snprintf(full, sizeof(full), "%s%s", pm_file_root, path);
 
-	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+	return n < 0 || (size_t)n >= sizeof(full) ? -ENAMETOOLONG
+						  : pm_kernel_open(full, flags, 0);
+}
+
+/* Adds the content of FD, a regular file, to BYTES. */
+static ssize_t add_content(struct pm_bytes *bytes, int fd)
+{
+	char part[4096];
+	struct stat st;
+	ssize_t n = pm_kernel_fstat(fd, &st);
+
+	if (!n && !S_ISREG(st.st_mode))
+		n = S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
+	if (n)
+		return n;
+	do {
+		n = pm_kernel_read(fd, part, sizeof(part));
+		if (n > 0)
+			pm_bytes_add(bytes, part, (size_t)n);
+		if (bytes->failed)
+			return -ENOMEM;
+		if (bytes->used > FILE_LIMIT)
+			return -E2BIG;
+	} while (n > 0 || n == -EINTR);
+	return n;
 }
 
 ssize_t pm_file_read(const char *path, char **text)
 {
-	char full[4096];
-	size_t used = 0, room = 512;
-	char *buffer = NULL;
-	struct stat st;
-	ssize_t n;
-	int fd;
-
-	n = pm_file_path(path, full, sizeof(full));
-	if (n)
-		return n;
 	/* Opening a FIFO, or reading a device, could wait forever. */
-	fd = pm_kernel_open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	int fd = pm_file_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	struct pm_bytes bytes = {0};
+	ssize_t n;
+
 	if (fd < 0)
 		return fd;
-	n = pm_kernel_fstat(fd, &st);
-	if (!n && !S_ISREG(st.st_mode))
-		n = S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
-	while (n >= 0 || n == -EINTR) {
-		char *larger = realloc(buffer, room);
-
-		if (!larger) {
-			n = -ENOMEM;
-			break;
-		}
-		buffer = larger;
-		n = pm_kernel_read(fd, buffer + used, room - used - 1);
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		used += (size_t)n;
-		if (used == room - 1) {
-			room *= 2;
-			if (room > FILE_LIMIT) {
-				n = -E2BIG;
-				break;
-			}
-		}
-	}
+	n = add_content(&bytes, fd);
 	pm_kernel_close(fd);
-	if (n < 0) {
-		free(buffer);
-		return n;
+	while (bytes.used && bytes.data[bytes.used - 1] == '\n')
+		bytes.used--;
+	pm_bytes_add(&bytes, "", 1);
+	if (n < 0 || bytes.failed) {
+		pm_bytes_free(&bytes);
+		return n ?: -ENOMEM;
 	}
-	while (used && buffer[used - 1] == '\n')
-		used--;
-	buffer[used] = '\0';
-	*text = buffer;
-	return (ssize_t)used;
+	*text = (char *)bytes.data;
+	return (ssize_t)bytes.used - 1;
 }
 
 ssize_t pm_file_text(const char *path, char *buffer, size_t size)
 {
-	char full[512];
+	int fd = pm_file_open(path, O_RDONLY);
 	size_t used = 0;
 	ssize_t n;
-	int fd;
 
-	n = pm_file_path(path, full, sizeof(full));
-	if (n)
-		return n;
-	fd = pm_kernel_open(full, O_RDONLY, 0);
 	if (fd < 0)
 		return fd;
 	do {
@@ -171,14 +159,10 @@ static int add_entries(struct pm_bytes *block, size_t *count, int fd)
 
 int pm_dir_list(const char *path, char ***names, size_t *count)
 {
+	int err, fd = pm_file_open(path, O_RDONLY | O_DIRECTORY);
 	struct pm_bytes block = {0};
 	size_t found = 0;
-	char full[4096];
-	int fd, err = pm_file_path(path, full, sizeof(full));
 
-	if (err)
-		return err;
-	fd = pm_kernel_open(full, O_RDONLY | O_DIRECTORY, 0);
 	if (fd < 0)
 		return fd;
 	err = add_entries(&block, &found, fd);

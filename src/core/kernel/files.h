@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Test hook: the prefix of the paths given to pm_file_read() and pm_file_path(). "" is
+/* Test hook: the prefix of the paths given to these functions. "" is
  * the real machine. The string must stay alive. */
 extern const char *pm_file_root;
 
@@ -45,7 +45,7 @@ int pm_file_number(const char *path, int64_t *value);
  */
 int pm_dir_list(const char *path, char ***names, size_t *count);
 
-/* Stores PATH below the root in BUFFER. -ENAMETOOLONG if it does not fit. */
-int pm_file_path(const char *path, char *buffer, size_t size);
+/* Opens PATH below the root. -ENAMETOOLONG if it is longer than any of these files'. */
+int pm_file_open(const char *path, int flags);
 
 #endif

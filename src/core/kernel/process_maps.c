@@ -84,15 +84,13 @@ int pm_process_maps(pid_t pid,
 		    void *argument)
 {
 	/* Longer than any line: PATH_MAX, with four characters for each newline. */
-	char text[4 * 4096 + 256], path[64], full[4096];
+	char text[4 * 4096 + 256], path[64];
 	size_t used = 0;
 	ssize_t n;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	fd = pm_file_path(path, full, sizeof(full));
-	if (!fd)
-		fd = pm_kernel_open(full, O_RDONLY, 0);
+	fd = pm_file_open(path, O_RDONLY);
 	if (fd < 0)
 		return fd;
 	for (;;) {

@@ -112,7 +112,7 @@ static int add_mappings(struct pm_log *log, pid_t pid, int fd, struct pm_bytes *
 int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag)
 {
 	struct pm_bytes bytes = {0};
-	char path[64], full[512];
+	char path[64];
 	char **threads;
 	size_t count;
 	int err, fd;
@@ -129,10 +129,7 @@ int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag)
 	if (err)
 		goto out;
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	err = pm_file_path(path, full, sizeof(full));
-	if (err)
-		goto out;
-	fd = pm_kernel_open(full, O_RDONLY, 0);
+	fd = pm_file_open(path, O_RDONLY);
 	if (fd < 0) {
 		err = pm_diag_set(diag, fd == -ENOENT ? -ESRCH : fd,
 				  "cannot read the mappings of process %d: %s", (int)pid,
