@@ -55,8 +55,8 @@ libperfmon_core_la_SOURCES = \
 	src/core/kernel/life.c src/core/kernel/life.h src/core/kernel/owned.c src/core/kernel/owned.h src/core/kernel/poller.c src/core/kernel/poller.h \
 	src/core/kernel/lock.h src/core/kernel/locks.c src/core/kernel/locks.h src/core/kernel/machine_id.c src/core/kernel/machine_id.h \
 	src/core/settings/job.c src/core/settings/job.h src/core/api/message.h src/core/settings/options.c src/core/settings/options.h src/core/settings/options_paths.c \
-	src/core/settings/options_filters.c src/core/settings/options_filters.h \
-	src/core/settings/options_paths.h src/core/profile/pairs.c src/core/profile/steps.c src/core/report/steps.c \
+	src/core/settings/options_filters.c \
+	src/core/profile/pairs.c src/core/profile/steps.c src/core/report/steps.c \
 	src/core/profile/pairs.h src/core/kernel/process_maps.c src/core/kernel/process_maps.h src/core/kernel/stack.c \
 	src/core/kernel/stack.h src/core/text/statistics.c \
 	src/core/text/statistics.h src/core/text/text.c src/core/text/text.h src/core/settings/run_note.c src/core/settings/run_note.h \

@@ -10,8 +10,6 @@
 
 #include "core/kernel/files.h"
 #include "core/text/grow.h"
-#include "core/settings/options_filters.h"
-#include "core/settings/options_paths.h"
 #include "core/text/text.h"
 #include "core/settings/run_note.h"
 #include "core/settings/variables.h"
@@ -65,17 +63,6 @@ static void rank_read(struct pm_options *options)
 	}
 }
 
-/* A copy of NAME's value; NULL: there is none, or no memory. */
-static char *text_read(const char *name, int *err)
-{
-	const char *value = pm_variable(name);
-	char *copy = value ? strdup(value) : NULL;
-
-	if (value && !copy)
-		*err = -ENOMEM;
-	return copy;
-}
-
 const char *pm_options_events(void)
 {
 	const char *value = pm_variable("PERFMON_EVENTS");
@@ -94,15 +81,10 @@ static void events_read(struct pm_options *options, int *err)
 {
 	const char *value = pm_variable("PERFMON_EVENTS");
 
-	if (!value || !strcasecmp(value, "auto"))
-		return;
-	options->events_none = !strcasecmp(value, "none");
-	if (!options->events_none) {
-		options->events = text_read("PERFMON_EVENTS", err);
-		if (!options->events)
-			return;
-	}
-	options->events_auto = false;
+	options->events_none = value && !strcasecmp(value, "none");
+	if (pm_options_events())
+		options->events = pm_variable_copy("PERFMON_EVENTS", err);
+	options->events_auto = !options->events_none && !options->events;
 }
 
 static int stride_add(struct pm_options *options, struct pm_slice item)
@@ -207,7 +189,7 @@ static void run_notes_read(struct pm_options *options, int *err)
 	struct pm_slice rest, item, key, value;
 	uint32_t count = 0;
 
-	options->run_notes = text_read("PERFMON_NOTE", err);
+	options->run_notes = pm_variable_copy("PERFMON_NOTE", err);
 	rest = pm_slice_of(options->run_notes ?: "");
 	while (pm_run_note_next(&rest, &item, &key, &value)) {
 		if (!pm_run_note_is_good(key, value))
@@ -292,14 +274,14 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 							     formats, PM_FORMAT_TEXT);
 	pm_options_read_output(options, &err);
 	pm_options_read_profile(options, &err);
-	options->level = text_read("PERFMON_LEVEL", &err);
+	options->level = pm_variable_copy("PERFMON_LEVEL", &err);
 	options->keep_threads =
 		pm_variable_choice(options, "PERFMON_THREADS", threads, 0);
 	options->subtract_bias = pm_variable_choice(options, "PERFMON_BIAS", bias, 0);
 	options->top =
 		(uint32_t)pm_variable_bounded(options, "PERFMON_TOP", 0, UINT32_MAX, 0);
-	options->metrics = text_read("PERFMON_METRICS", &err);
-	options->groups = text_read("PERFMON_GROUP", &err);
+	options->metrics = pm_variable_copy("PERFMON_METRICS", &err);
+	options->groups = pm_variable_copy("PERFMON_GROUP", &err);
 	stride_read(options, &err);
 	pm_options_read_filters(options, &err);
 	run_notes_read(options, &err);

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/settings/options_filters.h"
+#include "core/settings/variables.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/settings/variables.h"
 #include "core/text/text.h"
 
-/* A copy of the list NAME; NULL: there is none, or no memory. */
+/* A copy of the list NAME; NULL: there is none, or it is bad, or no memory. */
 static char *list_read(struct pm_options *options, const char *name, int *err)
 {
 	const char *value = pm_variable(name);
 	struct pm_slice rest = {value, value ? strlen(value) : 0};
-	char *copy;
 
-	if (!value)
-		return NULL;
 	while (rest.at) {
 		if (pm_slice_trim(pm_slice_cut(rest, ',', &rest)).length)
 			continue;
@@ -26,10 +21,7 @@ static char *list_read(struct pm_options *options, const char *name, int *err)
 				name, PM_QUOTED, value);
 		return NULL;
 	}
-	copy = strdup(value);
-	if (!copy)
-		*err = -ENOMEM;
-	return copy;
+	return pm_variable_copy(name, err);
 }
 
 /* Reads "500ns", "1.5 us", ...; returns 0 for what is no such time. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where reports and profiles go: templates of paths, folders, and ranks. */
-#include "core/settings/options_paths.h"
+#include "core/settings/variables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 
 #include "core/kernel/kernel.h"
 #include "core/kernel/machine_id.h"
-#include "core/settings/variables.h"
 
 /* A copy of PATH that a chdir() does not move. Without a working directory it stays
  * relative. NULL: no memory. */
@@ -72,25 +71,6 @@ static char *path_read(struct pm_options *options, const char *name, const char 
 	return NULL;
 }
 
-/* Returns true if TEMPLATE names a folder: by a slash at its end, or because it exists. */
-static bool is_folder(const struct pm_options *options, const char *template)
-{
-	char path[4096], host[65] = "";
-	int fd;
-
-	if (!*template || template[strlen(template) - 1] == '/')
-		return true;
-	if (strstr(template, "%h"))
-		pm_machine_host(host, sizeof(host));
-	if (pm_options_expand(template, (int)pm_kernel_getpid(), options->rank, host,
-			      path, sizeof(path)) < 0)
-		return false;
-	fd = pm_kernel_open(path, O_PATH | O_DIRECTORY, 0);
-	if (fd >= 0)
-		pm_kernel_close(fd);
-	return fd >= 0;
-}
-
 /* The kind of file that stands at PATH, of S_IFMT; 0: none is known. */
 static mode_t kind_of(const char *path)
 {
@@ -105,12 +85,18 @@ static mode_t kind_of(const char *path)
 	return st.st_mode & S_IFMT;
 }
 
-/* Returns true if PATH is a device, a FIFO or a terminal, not a file. */
-static bool is_device(const char *path)
+/* Returns true if TEMPLATE names a folder: by a slash at its end, or because it exists. */
+static bool is_folder(const struct pm_options *options, const char *template)
 {
-	mode_t kind = kind_of(path);
+	char path[4096], host[65] = "";
 
-	return kind && kind != S_IFREG;
+	if (!*template || template[strlen(template) - 1] == '/')
+		return true;
+	if (strstr(template, "%h"))
+		pm_machine_host(host, sizeof(host));
+	return pm_options_expand(template, (int)pm_kernel_getpid(), options->rank, host,
+				 path, sizeof(path)) >= 0 &&
+	       kind_of(path) == S_IFDIR;
 }
 
 /* Returns true if TEMPLATE gives each rank, or process, a path of its own. */
@@ -135,6 +121,7 @@ static int place_make(struct place *place, const struct pm_options *options, cha
 		      const char *suffix)
 {
 	bool ranked = options->rank >= 0;
+	mode_t kind = kind_of(given);
 	int n = 0, whole = 0;
 
 	*place = (struct place){.folder = is_folder(options, given)};
@@ -145,7 +132,7 @@ static int place_make(struct place *place, const struct pm_options *options, cha
 		n = asprintf(&place->each, "%s%sperfmon.%%%c.%s", given, slash,
 			     ranked ? 'r' : 'p', suffix);
 		whole = asprintf(&place->whole, "%s%sperfmon.%s", given, slash, suffix);
-	} else if (ranked && !keeps_apart(given) && !is_device(given)) {
+	} else if (ranked && !keeps_apart(given) && (!kind || kind == S_IFREG)) {
 		n = asprintf(&place->each, "%s.%%r", given);
 		place->whole = given;
 		given = NULL;

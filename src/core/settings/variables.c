@@ -70,6 +70,16 @@ const char *pm_variable(const char *name)
 	return own ? set_by_program(name + skip) : NULL;
 }
 
+char *pm_variable_copy(const char *name, int *err)
+{
+	const char *value = pm_variable(name);
+	char *copy = value ? strdup(value) : NULL;
+
+	if (value && !copy)
+		*err = -ENOMEM;
+	return copy;
+}
+
 void pm_options_note(struct pm_options *options, const char *format, ...)
 {
 	char *text;
@@ -113,6 +123,14 @@ bool pm_variable_truth(struct pm_options *options, const char *name, bool fallba
 	return pm_variable_choice(options, name, words, fallback);
 }
 
+/* Parses TEXT, which has decimal digits alone. */
+static int decimal(const char *text, uint64_t *value)
+{
+	return text[strspn(text, "0123456789")]
+		       ? -EINVAL
+		       : pm_slice_number(pm_slice_of(text), value);
+}
+
 uint64_t pm_variable_bounded(struct pm_options *options, const char *name, uint64_t min,
 			     uint64_t max, uint64_t fallback)
 {
@@ -122,9 +140,7 @@ uint64_t pm_variable_bounded(struct pm_options *options, const char *name, uint6
 
 	if (!text)
 		return fallback;
-	err = strspn(text, "0123456789") == strlen(text)
-		      ? pm_slice_number(pm_slice_of(text), &value)
-		      : -EINVAL;
+	err = decimal(text, &value);
 	if (err == -EINVAL) {
 		pm_options_note(options, "%s=\"%.*s\" is not a number: using %" PRIu64,
 				name, PM_QUOTED, text, fallback);
@@ -138,33 +154,32 @@ uint64_t pm_variable_bounded(struct pm_options *options, const char *name, uint6
 	return bound;
 }
 
-/* Returns true if NAME, without the prefix, is known; or else sets LIKE to a similar name. */
-static bool is_known(const char *name, struct pm_suggestion *like)
-{
-	*like = (struct pm_suggestion){.wanted = pm_slice_of(name)};
-	/* The library's own tests have these. */
-	if (!strncmp(name, "TEST_", 5))
-		return true;
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
-		if (!strcmp(name, foreign[i]))
-			return true;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(name, names[i]))
-			return true;
-		pm_suggestion_offer(like, names[i], NULL);
-	}
-	return false;
-}
-
-int pm_setting_find(const char *name, struct pm_suggestion *like)
+/* Returns the number of NAME, without the prefix, in the spelling that COMPARE accepts; or
+ * -EINVAL with a similar name in LIKE. */
+static int find(const char *name, int (*compare)(const char *a, const char *b),
+		struct pm_suggestion *like)
 {
 	*like = (struct pm_suggestion){.wanted = pm_slice_of(name)};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcasecmp(name, names[i]))
+		if (!compare(name, names[i]))
 			return (int)i;
 		pm_suggestion_offer(like, names[i], NULL);
 	}
 	return -EINVAL;
+}
+
+static bool is_foreign(const char *name)
+{
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		if (!strcmp(name, foreign[i]))
+			return true;
+	/* The library's own tests have these. */
+	return !strncmp(name, "TEST_", 5);
+}
+
+int pm_setting_find(const char *name, struct pm_suggestion *like)
+{
+	return find(name, strcasecmp, like);
 }
 
 void pm_setting_try(int number, const char *value)
@@ -201,19 +216,14 @@ void pm_variables_check(struct pm_options *options)
 			continue;
 		memcpy(name, *at, length);
 		name[length] = '\0';
-		if (is_known(name + skip, &like) || !pm_variable(name))
+		if (is_foreign(name + skip) || !pm_variable(name) ||
+		    find(name + skip, strcmp, &like) >= 0)
 			continue;
-		if (*like.best)
-			pm_options_note(
-				options,
-				"%s is not a variable of libperfmon: did you mean " PREFIX
-				"%s?",
-				pm_slice_quote(pm_slice_of(name)).text, like.best);
-		else
-			pm_options_note(options,
-					"%s is not a variable of libperfmon: see "
-					"perfmon-environment(7)",
-					pm_slice_quote(pm_slice_of(name)).text);
+		pm_options_note(options, "%s is not a variable of libperfmon: %s%s%s",
+				pm_slice_quote(pm_slice_of(name)).text,
+				*like.best ? "did you mean " PREFIX : "see ",
+				*like.best ? like.best : "perfmon-environment(7)",
+				*like.best ? "?" : "");
 	}
 	options->unknown_count = options->note_count;
 }
@@ -221,19 +231,10 @@ void pm_variables_check(struct pm_options *options)
 bool pm_variable_number(const char *name, int *value)
 {
 	const char *text = pm_variable(name);
-	char *end;
-	long n;
-	int saved = errno;
+	uint64_t number;
 
-	if (!text)
+	if (!text || decimal(text, &number) || number > INT32_MAX)
 		return false;
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (errno || *end || end == text || n < 0 || n > INT32_MAX) {
-		errno = saved;
-		return false;
-	}
-	errno = saved;
-	*value = (int)n;
+	*value = (int)number;
 	return true;
 }

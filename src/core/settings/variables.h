@@ -12,6 +12,9 @@
 /* The value of NAME; NULL if it has none, or an empty one. */
 const char *pm_variable(const char *name);
 
+/* A copy of it; NULL: it has none, or *ERR becomes -ENOMEM. */
+char *pm_variable_copy(const char *name, int *err);
+
 /*
  * Values that the program sets for itself. pm_variable() gives such a value where the
  * environment has none: the user of the program wins.
@@ -47,5 +50,17 @@ bool pm_variable_number(const char *name, int *value);
 
 /* Notes variables of the library's prefix that it does not have: before all other notes. */
 void pm_variables_check(struct pm_options *options);
+
+/*
+ * The parts of pm_options_read() in files of their own, in the order of the calls. *ERR
+ * becomes -ENOMEM if a value had to be dropped.
+ */
+
+/* PERFMON_OUTPUT and PERFMON_PROFILE. The rank and the format must be known. */
+void pm_options_read_output(struct pm_options *options, int *err);
+void pm_options_read_profile(struct pm_options *options, int *err);
+
+/* PERFMON_ONLY, _SKIP, _DEPTH, _MIN_MEAN and _STEPS. The stride must be known. */
+void pm_options_read_filters(struct pm_options *options, int *err);
 
 #endif
