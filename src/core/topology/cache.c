@@ -16,7 +16,8 @@
 static struct pm_topology *current;
 static uint64_t loads; /* only a count: relaxed */
 
-static void topology_free(struct pm_topology *topology)
+/* Frees what the levels and sets hold, and empties them. */
+static void topology_clear(struct pm_topology *topology)
 {
 	for (int i = 0; i < PM_LEVELS; i++) {
 		for (uint32_t k = 0; k < topology->levels[i].count; k++)
@@ -27,6 +28,12 @@ static void topology_free(struct pm_topology *topology)
 	pm_cpus_free(&topology->online);
 	pm_cpus_free(&topology->allowed);
 	pm_cpus_free(&topology->present);
+	memset(topology->levels, 0, sizeof(topology->levels));
+}
+
+static void topology_free(struct pm_topology *topology)
+{
+	topology_clear(topology);
 	free(topology);
 }
 
@@ -38,24 +45,10 @@ void pm_topology_put(struct pm_topology *topology)
 		topology_free(topology);
 }
 
-/* Reads the CPUs of a file of sysfs. Returns 0 or a negative errno. */
-static int cpus_file(struct pm_cpus *cpus, const char *path)
-{
-	char *text;
-	ssize_t n = pm_file_read(path, &text);
-	int err;
-
-	if (n < 0)
-		return (int)n;
-	err = pm_cpus_parse_list(cpus, pm_slice_of(text), NULL);
-	free(text);
-	return err;
-}
-
 /* Fills the picture without hwloc, from two files of sysfs. */
-static int load_plain(struct pm_topology *to, struct pm_diag *diag)
+static int load_plain(struct pm_topology *to, const char *why_plain, struct pm_diag *diag)
 {
-	int err = cpus_file(&to->online, CPU_DIR "online"), n = 0;
+	int err = pm_cpus_online(&to->online), n = 0;
 
 	if (err || pm_cpus_next(&to->online, 0) < 0)
 		return pm_diag_set(
@@ -63,7 +56,8 @@ static int load_plain(struct pm_topology *to, struct pm_diag *diag)
 			"cannot list this machine's CPUs from hwloc or " CPU_DIR
 			"online");
 	to->plain = true;
-	err = cpus_file(&to->present, CPU_DIR "present");
+	to->why_plain = why_plain;
+	err = pm_cpus_read(&to->present, CPU_DIR "present");
 	if (err != -ENOMEM)
 		err = pm_cpus_or(&to->present, &to->online);
 	if (!err)
@@ -110,44 +104,45 @@ static void online_text(char *text, size_t size)
 		text[0] = '\0';
 }
 
-static int topology_new(struct pm_topology **out, const char *why_plain,
-			struct pm_diag *diag)
+/* Fills the empty picture. */
+static int topology_load(struct pm_topology *to, const char *why_plain,
+			 struct pm_diag *diag)
 {
-	struct pm_topology *topology = calloc(1, sizeof(*topology));
 	int err;
 
-	if (!topology)
-		return pm_diag_set(diag, -ENOMEM, "no memory for the CPUs' topology");
 	__atomic_add_fetch(&loads, 1, __ATOMIC_RELAXED);
-	topology->references = 1;
+	to->references = 1;
 	/* This comes first: a change during the load is found by the next call. */
-	online_text(topology->online_text, sizeof(topology->online_text));
-	err = pm_topology_load(topology);
+	online_text(to->online_text, sizeof(to->online_text));
+	err = pm_topology_load(to);
 	if (err == -ENODATA) {
-		topology_free(topology);
-		topology = calloc(1, sizeof(*topology));
-		if (!topology)
-			return pm_diag_set(diag, -ENOMEM,
-					   "no memory for the CPUs' topology");
-		topology->references = 1;
-		online_text(topology->online_text, sizeof(topology->online_text));
-		err = load_plain(topology, diag);
-		topology->why_plain = why_plain;
+		topology_clear(to);
+		err = load_plain(to, why_plain, diag);
 	}
+	if (!err)
+		pm_cpus_each (cpu, &to->online)
+			to->cpu_end = (uint32_t)cpu + 1;
+	for (int i = 0; !err && i < PM_LEVELS; i++)
+		err = index_level(to, i);
+	return err;
+}
+
+/* Replaces the current picture. *OLD gets the one before, for pm_topology_put(). */
+static int replace(struct pm_topology **old, const char *why_plain, struct pm_diag *diag)
+{
+	struct pm_topology *made = calloc(1, sizeof(*made));
+	int err = made ? topology_load(made, why_plain, diag) : -ENOMEM;
+
 	if (!err) {
-		pm_cpus_each (cpu, &topology->online)
-			topology->cpu_end = (uint32_t)cpu + 1;
-		for (int i = 0; !err && i < PM_LEVELS; i++)
-			err = index_level(topology, i);
+		*old = current;
+		current = made;
+		return 0;
 	}
-	if (err) {
-		topology_free(topology);
-		return err != -ENOMEM ? err
-				      : pm_diag_set(diag, err,
-						    "no memory for the CPUs' topology");
-	}
-	*out = topology;
-	return 0;
+	if (made)
+		topology_free(made);
+	return err != -ENOMEM
+		       ? err
+		       : pm_diag_set(diag, err, "no memory for the CPUs' topology");
 }
 
 int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
@@ -164,12 +159,8 @@ int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
 	pm_locks_take(PM_LOCK_TOPOLOGY);
 	if (current)
 		online_text(now, sizeof(now));
-	if (!current || strcmp(now, current->online_text)) {
-		old = current;
-		err = topology_new(&current, why_plain, diag);
-		if (err)
-			old = NULL;
-	}
+	if (!current || strcmp(now, current->online_text))
+		err = replace(&old, why_plain, diag);
 	if (!err) {
 		__atomic_add_fetch(&current->references, 1, __ATOMIC_RELAXED);
 		*out = current;
@@ -190,11 +181,8 @@ int pm_topology_refresh(struct pm_diag *diag)
 	pm_kernel_quiet_begin(&quiet);
 	why_plain = pm_topology_prepare();
 	pm_locks_take(PM_LOCK_TOPOLOGY);
-	old = current;
-	err = topology_new(&current, why_plain, diag);
-	if (err)
-		old = NULL;
-	else
+	err = replace(&old, why_plain, diag);
+	if (!err)
 		err = old && !(pm_cpus_equal(&old->online, &current->online) &&
 			       pm_cpus_equal(&old->allowed, &current->allowed));
 	pm_locks_release(PM_LOCK_TOPOLOGY);

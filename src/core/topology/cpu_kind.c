@@ -16,8 +16,7 @@
 /* --- the kinds of a machine
  * ------------------------------------------------------------ */
 
-/* Returns the value of the line at LINE if its key is KEY, or NULL. */
-static const char *value_of(const char *line, const char *key)
+const char *pm_cpuinfo_value(const char *line, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -62,24 +61,25 @@ void pm_cpu_kinds_read(struct pm_cpu_kinds *kinds, const char *text)
 	     line += strcspn(line, "\n"), line += !!*line) {
 		const char *value;
 
-		value = value_of(line, "processor");
+		value = pm_cpuinfo_value(line, "processor");
 		if (value)
 			kind = (struct pm_cpu_kind){.maker = PM_CPU_UNKNOWN};
-		value = value_of(line, "vendor_id");
+		value = pm_cpuinfo_value(line, "vendor_id");
 		if (value)
 			kind.maker = !strncmp(value, "GenuineIntel", 12) ? PM_CPU_INTEL
 				     : !strncmp(value, "AuthenticAMD", 12)
 					     ? PM_CPU_AMD
 					     : PM_CPU_UNKNOWN;
-		value = value_of(line, "CPU implementer");
+		value = pm_cpuinfo_value(line, "CPU implementer");
 		if (value) {
 			kind.maker = PM_CPU_ARM;
 			kind.family = (uint32_t)strtoul(value, NULL, 0);
 		}
-		value = value_of(line, "cpu family");
+		value = pm_cpuinfo_value(line, "cpu family");
 		if (value)
 			kind.family = (uint32_t)strtoul(value, NULL, 0);
-		value = value_of(line, kind.maker == PM_CPU_ARM ? "CPU part" : "model");
+		value = pm_cpuinfo_value(line,
+					 kind.maker == PM_CPU_ARM ? "CPU part" : "model");
 		if (value) {
 			kind.model = (uint32_t)strtoul(value, NULL, 0);
 			add(kinds, &kind);

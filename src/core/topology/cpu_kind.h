@@ -42,6 +42,9 @@ struct pm_erratum {
 	const char *effect;   /* on the event: "may count ..." */
 };
 
+/* Returns the value of LINE of /proc/cpuinfo if its key is KEY, or NULL. */
+const char *pm_cpuinfo_value(const char *line, const char *key);
+
 /* Adds the kinds in TEXT, the content of /proc/cpuinfo, which has no slots. */
 void pm_cpu_kinds_read(struct pm_cpu_kinds *kinds, const char *text);
 

@@ -225,14 +225,20 @@ int pm_cpus_export(const struct pm_cpus *set, void *mask, size_t *size)
 	return (int)pm_cpus_count(set);
 }
 
-int pm_cpus_online(struct pm_cpus *set)
+int pm_cpus_read(struct pm_cpus *set, const char *path)
 {
-	struct pm_slice bad;
-	char text[1024];
-	ssize_t n = pm_file_text("/sys/devices/system/cpu/online", text, sizeof(text));
+	char *text;
+	ssize_t n = pm_file_read(path, &text);
+	int err;
 
 	if (n < 0)
 		return (int)n;
-	return pm_cpus_parse_list(set, (struct pm_slice){text, strcspn(text, "\n")},
-				  &bad);
+	err = pm_cpus_parse_list(set, pm_slice_of(text), NULL);
+	free(text);
+	return err;
+}
+
+int pm_cpus_online(struct pm_cpus *set)
+{
+	return pm_cpus_read(set, "/sys/devices/system/cpu/online");
 }

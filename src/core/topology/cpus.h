@@ -61,8 +61,9 @@ int pm_cpus_parse_list(struct pm_cpus *set, struct pm_slice text, struct pm_slic
  * Returns BUFFER. The empty set is "none". */
 char *pm_cpus_print(const struct pm_cpus *set, char *buffer, size_t size);
 
-/* Reads the online CPUs into the empty SET, from one file of sysfs. Returns 0, -ENOMEM,
- * -EINVAL, or an error of open(2) and read(2). */
+/* Adds the CPUs that the file PATH lists, or the online ones. Return 0, -ENOMEM, -EINVAL,
+ * or an error of pm_file_read(). */
+int pm_cpus_read(struct pm_cpus *set, const char *path);
 int pm_cpus_online(struct pm_cpus *set);
 
 /*

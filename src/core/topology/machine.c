@@ -19,26 +19,13 @@
 /* Copies the value of the first line "KEY : value" of TEXT. */
 static void cpuinfo_value(const char *text, const char *key, char *value, size_t size)
 {
-	size_t key_length = strlen(key);
+	const char *found = NULL;
 
-	value[0] = '\0';
-	for (const char *line = text; *line;) {
-		size_t length = strcspn(line, "\n");
-		size_t at = key_length;
-
-		if (length > at && !strncmp(line, key, at)) {
-			at += strspn(line + at, " \t");
-			if (line[at] == ':') {
-				at++;
-				at += strspn(line + at, " \t");
-				snprintf(value, size, "%.*s", (int)(length - at),
-					 line + at);
-				return;
-			}
-		}
-		line += length;
-		line += *line == '\n';
+	for (const char *line = text; *line && !found; line += !!*line) {
+		found = pm_cpuinfo_value(line, key);
+		line += strcspn(line, "\n");
 	}
+	snprintf(value, size, "%.*s", found ? (int)strcspn(found, "\n") : 0, found ?: "");
 }
 
 static void read_model(struct pm_machine *machine)
@@ -65,21 +52,6 @@ static void read_model(struct pm_machine *machine)
 		snprintf(machine->cpu_model, sizeof(machine->cpu_model),
 			 "ARM implementer %s part %s r%ldp%s", implementer, part,
 			 strtol(variant, NULL, 0), revision);
-}
-
-/* Reads the CPUs that the file PATH lists into CPUS. Returns false if there is no such
- * list. */
-static bool list_read(struct pm_cpus *cpus, const char *path)
-{
-	char *text;
-	bool read;
-
-	pm_cpus_clear(cpus);
-	if (pm_file_read(path, &text) < 0)
-		return false;
-	read = !pm_cpus_parse_list(cpus, pm_slice_of(text), NULL);
-	free(text);
-	return read;
 }
 
 /* Finds the path of this process's control group that has CPUs, below HIERARCHY. */
@@ -117,7 +89,7 @@ static void keep_allowed(struct pm_cpus *cpus)
 	/* A group without a list of its own has the CPUs of its parent. */
 	for (;;) {
 		snprintf(full, sizeof(full), "%s/%s", path, file);
-		if (list_read(&allowed, full)) {
+		if (!pm_cpus_read(&allowed, full)) {
 			if (pm_cpus_intersect(cpus, &allowed))
 				pm_cpus_and(cpus, &allowed);
 			break;
@@ -149,6 +121,15 @@ static bool may_run_on_all(const struct pm_cpus *cpus)
 	return true;
 }
 
+/* Reads the group of CPU that FILE lists. */
+static int read_group(struct pm_cpus *group, int cpu, const char *file)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), CPU_DIR "cpu%d/topology/%s", cpu, file);
+	return pm_cpus_read(group, path);
+}
+
 /* Counts the groups that CPUS are in, by FILE, which lists the CPUs of each. OLD is its
  * name before Linux 5.3. Returns 0 if not known. */
 static uint32_t count_groups(const struct pm_cpus *cpus, const char *file,
@@ -156,20 +137,15 @@ static uint32_t count_groups(const struct pm_cpus *cpus, const char *file,
 {
 	struct pm_cpus left = {0}, group = {0};
 	uint32_t count = 0;
-	char path[128];
 	int cpu;
 
 	if (pm_cpus_copy(&left, cpus))
 		goto out;
 	while ((cpu = pm_cpus_next(&left, 0)) >= 0) {
-		snprintf(path, sizeof(path), CPU_DIR "cpu%d/topology/%s", cpu, file);
-		if (!list_read(&group, path)) {
-			snprintf(path, sizeof(path), CPU_DIR "cpu%d/topology/%s", cpu,
-				 old);
-			if (!list_read(&group, path)) {
-				count = 0;
-				break;
-			}
+		pm_cpus_clear(&group);
+		if (read_group(&group, cpu, file) && read_group(&group, cpu, old)) {
+			count = 0;
+			break;
 		}
 		count++;
 		pm_cpus_remove(&left, (unsigned int)cpu);

@@ -62,18 +62,13 @@ const struct pm_cpus *pm_targets_served(const struct pm_topology *topology,
 /* Reads the list of cores that some PMUs beside a cluster of cores have. */
 static int associated(const struct pm_event *event, struct pm_cpus *span)
 {
-	char path[512], *text;
-	ssize_t n;
+	char path[512];
 	int err;
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/associated_cpus",
 		 event->pmu);
-	n = pm_file_read(path, &text);
-	if (n < 0)
-		return n == -ENOMEM ? -ENOMEM : 0;
-	err = pm_cpus_parse_list(span, pm_slice_of(text), NULL);
-	free(text);
-	return err;
+	err = pm_cpus_read(span, path);
+	return err == -EINVAL || err == -ERANGE || err == -ENOMEM ? err : 0;
 }
 
 /* Keeps the AGENTS that serve a CPU of the placement. Other CPUs have no agent. */

@@ -95,14 +95,12 @@ static int parse_mask(struct parse *p)
 					"several words have at most 8 digits each");
 		for (size_t i = 2; i < word.length; i++) {
 			size_t digit = word.length - 1 - i;
-			char hex[] = {word.at[i], '\0'};
-			unsigned long value;
+			uint64_t value;
 
-			if (!pm_char_is_hex(word.at[i]))
+			if (pm_slice_hex((struct pm_slice){word.at + i, 1}, &value))
 				return complain(p, -EINVAL, word,
 						"'%c' is not a hexadecimal digit",
 						word.at[i]);
-			value = strtoul(hex, NULL, 16);
 			for (unsigned int bit = 0; bit < 4; bit++)
 				if (value >> bit & 1 &&
 				    pm_cpus_add(&p->asked,
@@ -215,17 +213,12 @@ static int nothing_chosen(struct parse *p, const struct step *step, bool first)
 	if (step->level == STEP_CPU)
 		return complain(p, -ENODEV, step->text, "no such CPU%s",
 				first ? "" : " in the level before");
-	if (p->topology->levels[step->level].count) {
-		if (first)
-			return complain(p, -ENODEV, step->text,
-					"selects nothing: this machine has %u of level "
-					"'%s', numbered from 0",
-					step->most, pm_level_name(step->level));
+	if (p->topology->levels[step->level].count)
 		return complain(p, -ENODEV, step->text,
-				"selects nothing: the level before has %u of level '%s', "
-				"numbered from 0",
-				step->most, pm_level_name(step->level));
-	}
+				"selects nothing: %s has %u of level '%s', numbered "
+				"from 0",
+				first ? "this machine" : "the level before", step->most,
+				pm_level_name(step->level));
 	for (unsigned int i = 0, n = pm_topology_levels(p->topology, have); i < n; i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
 					 i ? ", " : "", pm_level_name(have[i]));
