@@ -8,13 +8,16 @@
 #include "core/kernel/kernel.h"
 #include "core/text/hash.h"
 
-#define NO_GROUP PM_NO_GROUP
-
 /* --- asking for user reads ---------------------------------------------------------- */
 
+/* Elsewhere no event has to ask. */
 #if defined(__aarch64__)
 #define USER_READ      2u /* attr.config1: the thread may read the counter */
 #define USER_READ_LONG 3u /* ... and the counter is 64 bits wide */
+#else
+#define USER_READ      0u
+#define USER_READ_LONG 0u
+#endif
 
 /*
  * 1: this machine's PMU has 64 bits for every event; -1: it has not; 0: not known. It
@@ -41,7 +44,8 @@ static unsigned int user_read_bits(const struct perf_event_attr *attr)
 /* Learns from the kernel's answer to BITS for later events. */
 static void user_read_learn(const struct perf_event_attr *attr, unsigned int bits, int fd)
 {
-	if (bits == USER_READ_LONG && !is_cycles(attr) && (fd >= 0 || fd == -EOPNOTSUPP))
+	if (bits && bits == USER_READ_LONG && !is_cycles(attr) &&
+	    (fd >= 0 || fd == -EOPNOTSUPP))
 		__atomic_store_n(&long_counters, fd >= 0 ? 1 : -1, __ATOMIC_RELAXED);
 }
 
@@ -49,27 +53,6 @@ static unsigned int user_read_weaker(unsigned int bits)
 {
 	return bits == USER_READ_LONG ? USER_READ : 0;
 }
-#else
-static unsigned int user_read_bits(const struct perf_event_attr *attr)
-{
-	(void)attr;
-	return 0;
-}
-
-static void user_read_learn(const struct perf_event_attr *attr, unsigned int bits, int fd)
-{
-	(void)attr;
-	(void)bits;
-	(void)fd;
-}
-
-static unsigned int user_read_weaker(unsigned int bits)
-{
-	(void)bits;
-	return 0;
-}
-#endif
-
 /* --- groups ------------------------------------------------------------------------- */
 
 /* Returns the PMU that an event needs, or 0 if the kernel chooses the core's. */
@@ -119,34 +102,29 @@ static bool belong_together(const struct pm_event *a, const struct pm_event *b)
 static bool group_takes(const struct pm_instance *instance, uint32_t leader,
 			const struct pm_event *event)
 {
-	uint32_t j;
-
-	for (j = 0; j < instance->count; j++) {
+	for (uint32_t j = 0; j < instance->count; j++) {
 		const struct pm_counter *member = &instance->counters[j];
 
-		if (member->fd < 0 || member->leader != leader)
-			continue;
-		if (is_on_pmu(event) && is_on_pmu(member->event) &&
-		    !same_pmu(event, member->event))
+		if (pm_group_has(leader, member) && is_on_pmu(event) &&
+		    is_on_pmu(member->event) && !same_pmu(event, member->event))
 			return false;
 	}
 	return true;
 }
 
-/* Returns the leader of the group that counter I should join, or NO_GROUP. */
+/* Returns the leader of the group that counter I should join, or PM_NO_GROUP. */
 static uint32_t group_for(const struct pm_instance *instance, uint32_t i)
 {
 	const struct pm_counter *counters = instance->counters;
 	const struct pm_event *event = counters[i].event;
-	uint32_t step;
 
 	/* A metric counts only with its slots. */
 	if (instance->flags & PM_OPEN_SPLIT && event->topdown != PM_TOPDOWN_METRIC)
-		return NO_GROUP;
+		return PM_NO_GROUP;
 	/* Only the latest group is tried: the events before it did not fit an earlier
 	 * group either. Open counters also stand behind I, because slots are opened
 	 * first. */
-	for (step = 1; step < instance->count; step++) {
+	for (uint32_t step = 1; step < instance->count; step++) {
 		uint32_t j = (i + instance->count - step) % instance->count;
 		uint32_t leader = counters[j].leader;
 
@@ -158,9 +136,9 @@ static uint32_t group_for(const struct pm_instance *instance, uint32_t i)
 		    (counters[leader].event->topdown != PM_TOPDOWN_SLOTS ||
 		     !pm_events_same_modes(counters[leader].event, event)))
 			continue;
-		return counters[leader].members < PM_GROUP_MAX ? leader : NO_GROUP;
+		return counters[leader].members < PM_GROUP_MAX ? leader : PM_NO_GROUP;
 	}
-	return NO_GROUP;
+	return PM_NO_GROUP;
 }
 
 /* Moves the marks of a group to its leader, where the kernel expects them. Users may
@@ -169,13 +147,12 @@ static void mark_group(const struct pm_instance *instance, uint32_t i, uint32_t 
 		       struct perf_event_attr *attr)
 {
 	const struct pm_event *event = instance->counters[i].event;
-	uint32_t j;
 
-	if (leader != NO_GROUP) {
+	if (leader != PM_NO_GROUP) {
 		attr->pinned = attr->exclusive = 0;
 		return;
 	}
-	for (j = 0; j < instance->count && event->in_explicit_group; j++) {
+	for (uint32_t j = 0; j < instance->count && event->in_explicit_group; j++) {
 		const struct pm_event *other = instance->counters[j].event;
 
 		if (belong_together(event, other) && !(instance->flags & PM_OPEN_SPLIT)) {
@@ -191,7 +168,7 @@ static struct perf_event_attr attr_of(const struct pm_instance *instance, uint32
 	struct perf_event_attr attr = instance->counters[i].event->attr;
 
 	attr.size = sizeof(attr);
-	attr.disabled = leader == NO_GROUP;
+	attr.disabled = leader == PM_NO_GROUP;
 	attr.enable_on_exec = attr.disabled && instance->flags & PM_OPEN_ON_EXEC;
 	attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
 			   PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -225,7 +202,7 @@ static int open_attr(const struct pm_instance *instance, struct perf_event_attr 
 	do
 		fd = pm_kernel_perf_event_open(
 			attr, instance->tid, instance->cpu,
-			leader == NO_GROUP ? -1 : instance->counters[leader].fd,
+			leader == PM_NO_GROUP ? -1 : instance->counters[leader].fd,
 			PERF_FLAG_FD_CLOEXEC);
 	while (fd == -EINTR);
 	if (instance->flags & PM_OPEN_SPARING && is_of_reserve(fd)) {
@@ -258,7 +235,7 @@ static int open_event(struct pm_instance *instance, uint32_t i, uint32_t leader)
 		/* A full group also gives EINVAL. A new group is better than losing reads
 		 * in user space. */
 		if (!bits ||
-		    (leader != NO_GROUP && fd == -EINVAL && !user_read_weaker(bits)))
+		    (leader != PM_NO_GROUP && fd == -EINVAL && !user_read_weaker(bits)))
 			break;
 		bits = user_read_weaker(bits);
 	}
@@ -281,13 +258,11 @@ static int open_event(struct pm_instance *instance, uint32_t i, uint32_t leader)
  */
 
 #if defined(__x86_64__)
-static bool group_fits(const struct pm_instance *instance, uint32_t leader)
-{
-	(void)instance;
-	(void)leader;
-	return true;
-}
+#define LEADER_COUNTS true
 #else
+#define LEADER_COUNTS false
+#endif
+
 /* The groups that are known to fit, by their members. If many threads open the same
  * events, only the first one checks. */
 #define KNOWN_GROUPS 16
@@ -296,12 +271,10 @@ static uint64_t known_groups[KNOWN_GROUPS];
 static uint64_t composition(const struct pm_instance *instance, uint32_t leader)
 {
 	uint64_t hash = 1;
-	uint32_t j;
-
-	for (j = 0; j < instance->count; j++) {
+	for (uint32_t j = 0; j < instance->count; j++) {
 		const struct pm_counter *member = &instance->counters[j];
 
-		if (member->fd < 0 || member->leader != leader)
+		if (!pm_group_has(leader, member))
 			continue;
 		hash = pm_hash_mix(hash, member->event->attr.type);
 		hash = pm_hash_mix(hash, member->event->attr.config);
@@ -319,7 +292,7 @@ static bool group_fits(const struct pm_instance *instance, uint32_t leader)
 	uint64_t hash, *known;
 	int fd;
 
-	if (counter->members < 2 || !is_on_pmu(counter->event))
+	if (LEADER_COUNTS || counter->members < 2 || !is_on_pmu(counter->event))
 		return true;
 	hash = composition(instance, leader);
 	known = &known_groups[hash % KNOWN_GROUPS];
@@ -336,26 +309,25 @@ static bool group_fits(const struct pm_instance *instance, uint32_t leader)
 	}
 	return true; /* another error does not concern the group */
 }
-#endif
 
 static void take(struct pm_instance *instance, uint32_t i, uint32_t leader, int fd)
 {
 	struct pm_counter *counter = &instance->counters[i];
 
 	counter->fd = fd;
-	counter->leader = leader == NO_GROUP ? i : leader;
+	counter->leader = leader == PM_NO_GROUP ? i : leader;
 	counter->position = instance->counters[counter->leader].members++;
 	instance->open++;
 }
 
 static uint32_t last_member(const struct pm_instance *instance, uint32_t leader)
 {
-	uint32_t j, last = leader;
+	uint32_t last = leader;
 
-	for (j = 0; j < instance->count; j++) {
+	for (uint32_t j = 0; j < instance->count; j++) {
 		const struct pm_counter *member = &instance->counters[j];
 
-		if (member->fd >= 0 && member->leader == leader &&
+		if (pm_group_has(leader, member) &&
 		    member->position > instance->counters[last].position)
 			last = j;
 	}
@@ -378,25 +350,25 @@ static uint32_t evict(struct pm_instance *instance, uint32_t leader)
 
 /*
  * Removes members from LEADER's group until it fits. They make the next group. *NEXT gets
- * its leader, or NO_GROUP if nothing was removed. Returns 0, or the errno of counter
+ * its leader, or PM_NO_GROUP if nothing was removed. Returns 0, or the errno of counter
  * *FAILED, which is closed.
  */
 static int fit_group(struct pm_instance *instance, uint32_t leader, uint32_t *next,
 		     uint32_t *failed)
 {
-	*next = NO_GROUP;
+	*next = PM_NO_GROUP;
 	while (!group_fits(instance, leader)) {
 		uint32_t last = evict(instance, leader);
 		int fd = -EINVAL;
 
 		if (!instance->counters[last].event->in_explicit_group)
-			fd = open_event(instance, last, NO_GROUP);
+			fd = open_event(instance, last, PM_NO_GROUP);
 		if (fd < 0) {
 			*failed = last;
 			return fd;
 		}
-		take(instance, last, NO_GROUP, fd);
-		if (*next == NO_GROUP)
+		take(instance, last, PM_NO_GROUP, fd);
+		if (*next == PM_NO_GROUP)
 			*next = last;
 	}
 	return 0;
@@ -411,15 +383,15 @@ int pm_group_open(struct pm_instance *instance, uint32_t i)
 	if (pm_event_is_blind(instance->counters[i].event))
 		return -EINVAL;
 	fd = open_event(instance, i, leader);
-	if (fd == -EINVAL && leader != NO_GROUP &&
+	if (fd == -EINVAL && leader != PM_NO_GROUP &&
 	    !instance->counters[i].event->in_explicit_group) {
 		/* It is full, perhaps by more than one member. */
 		if (fit_group(instance, leader, &next, &failed))
 			return fd;
 		leader = next;
 		fd = open_event(instance, i, leader);
-		if (fd == -EINVAL && leader != NO_GROUP) {
-			leader = NO_GROUP;
+		if (fd == -EINVAL && leader != PM_NO_GROUP) {
+			leader = PM_NO_GROUP;
 			fd = open_event(instance, i, leader);
 		}
 	}
@@ -430,14 +402,14 @@ int pm_group_open(struct pm_instance *instance, uint32_t i)
 
 uint32_t pm_groups_fit(struct pm_instance *instance, int *err)
 {
-	uint32_t i, next, failed = NO_GROUP;
+	uint32_t next, failed = PM_NO_GROUP;
 
-	for (i = 0; i < instance->count; i++) {
+	for (uint32_t i = 0; i < instance->count; i++) {
 		if (instance->counters[i].fd < 0 || instance->counters[i].leader != i)
 			continue;
 		*err = fit_group(instance, i, &next, &failed);
 		if (*err)
 			return failed;
 	}
-	return NO_GROUP;
+	return PM_NO_GROUP;
 }

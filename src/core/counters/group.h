@@ -8,6 +8,12 @@
 
 #define PM_NO_GROUP UINT32_MAX
 
+/* Returns whether COUNTER is open in the group of LEADER. */
+static inline bool pm_group_has(uint32_t leader, const struct pm_counter *counter)
+{
+	return counter->fd >= 0 && counter->leader == leader;
+}
+
 /* Opens counter I, after all before it, alone or in a group. Returns 0 or a negative
  * errno. */
 int pm_group_open(struct pm_instance *instance, uint32_t i);

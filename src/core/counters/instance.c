@@ -33,7 +33,7 @@ struct single_data {
 
 static bool is_leader(const struct pm_instance *instance, uint32_t i)
 {
-	return instance->counters[i].fd >= 0 && instance->counters[i].leader == i;
+	return pm_group_has(i, &instance->counters[i]);
 }
 
 static bool is_ours(const struct pm_counter *counter)
@@ -75,12 +75,11 @@ static int find_in_group(const struct pm_instance *instance, uint32_t i,
 			 const struct group_data *data)
 {
 	const struct pm_counter *counter = &instance->counters[i];
-	uint32_t k;
 
 	if (counter->position < data->members &&
 	    data->counter[counter->position].id == counter->id)
 		return (int)counter->position;
-	for (k = 0; k < data->members; k++) {
+	for (uint32_t k = 0; k < data->members; k++) {
 		if (data->counter[k].id == counter->id)
 			return (int)k;
 	}
@@ -137,7 +136,7 @@ int pm_instance_read_counter(const struct pm_instance *instance, uint32_t i,
 int pm_instance_read_group(const struct pm_instance *instance, uint32_t i,
 			   struct pm_reading *readings)
 {
-	uint32_t j, leader = instance->counters[i].leader;
+	uint32_t leader = instance->counters[i].leader;
 	struct group_data data;
 	int err;
 
@@ -150,9 +149,8 @@ int pm_instance_read_group(const struct pm_instance *instance, uint32_t i,
 	if (!is_ours(&instance->counters[leader]))
 		return -EBADF;
 	err = read_group(instance, leader, &data);
-	for (j = 0; !err && j < instance->count; j++) {
-		if (instance->counters[j].fd >= 0 &&
-		    instance->counters[j].leader == leader)
+	for (uint32_t j = 0; !err && j < instance->count; j++) {
+		if (pm_group_has(leader, &instance->counters[j]))
 			err = reading_from_group(instance, j, &data, &readings[j]);
 	}
 	return err;
@@ -160,10 +158,9 @@ int pm_instance_read_group(const struct pm_instance *instance, uint32_t i,
 
 int pm_instance_read(const struct pm_instance *instance, struct pm_reading *readings)
 {
-	uint32_t i;
 	int first = 0;
 
-	for (i = 0; i < instance->count; i++) {
+	for (uint32_t i = 0; i < instance->count; i++) {
 		int err = 0;
 
 		if (instance->exact || is_leader(instance, i) ||
@@ -178,9 +175,7 @@ int pm_instance_read(const struct pm_instance *instance, struct pm_reading *read
 int pm_instance_starved(const struct pm_instance *instance,
 			const struct pm_reading *readings)
 {
-	uint32_t i;
-
-	for (i = 0; i < instance->count; i++) {
+	for (uint32_t i = 0; i < instance->count; i++) {
 		if (is_leader(instance, i) && instance->counters[i].members > 1 &&
 		    readings[i].enabled_ns && !readings[i].running_ns)
 			return (int)i;
@@ -192,10 +187,9 @@ int pm_instance_starved(const struct pm_instance *instance,
 static int learn_ids(struct pm_instance *instance)
 {
 	struct group_data data;
-	uint32_t i, j;
 	int err = 0;
 
-	for (i = 0; i < instance->count && !err; i++) {
+	for (uint32_t i = 0; i < instance->count && !err; i++) {
 		struct pm_counter *counter = &instance->counters[i];
 
 		if (counter->fd < 0)
@@ -210,10 +204,10 @@ static int learn_ids(struct pm_instance *instance)
 		/* One call for the group returns its members in the order in which they
 		 * joined. */
 		err = read_group(instance, i, &data);
-		for (j = 0; !err && j < instance->count; j++) {
+		for (uint32_t j = 0; !err && j < instance->count; j++) {
 			struct pm_counter *member = &instance->counters[j];
 
-			if (member->fd >= 0 && member->leader == i)
+			if (pm_group_has(i, member))
 				member->id = data.counter[member->position].id;
 		}
 	}
@@ -245,40 +239,31 @@ static void unmap_page(struct pm_counter *counter)
  * reads them together, and does not update their pages. */
 static bool has_metric(const struct pm_instance *instance, uint32_t i)
 {
-	uint32_t j;
-
-	for (j = 0; instance->counters[i].event->topdown && j < instance->count; j++) {
+	for (uint32_t j = 0; instance->counters[i].event->topdown && j < instance->count;
+	     j++) {
 		const struct pm_counter *member = &instance->counters[j];
 
-		if (member->fd >= 0 && member->event->topdown == PM_TOPDOWN_METRIC &&
-		    member->leader == instance->counters[i].leader)
+		if (member->event->topdown == PM_TOPDOWN_METRIC &&
+		    pm_group_has(instance->counters[i].leader, member))
 			return true;
 	}
 	return false;
 }
 
-#if defined(__aarch64__) || defined(__riscv)
 bool pm_instance_user_access(void)
 {
-	int64_t value;
+	int64_t value = 1;
 
 	if (pm_is_translated())
 		return false;
-	if (pm_file_number("/proc/sys/kernel/perf_user_access", &value)) {
 #if defined(__riscv)
-		return false; /* before Linux 6.6 only the kernel reads counters */
-#else
-		return true;
+	value = 0; /* before Linux 6.6 only the kernel reads counters */
 #endif
-	}
+#if defined(__aarch64__) || defined(__riscv)
+	pm_file_number("/proc/sys/kernel/perf_user_access", &value);
+#endif
 	return value != 0;
 }
-#else
-bool pm_instance_user_access(void)
-{
-	return !pm_is_translated();
-}
-#endif
 
 /* riscv64 grants reads on the page only while the event is on the hardware, and no
  * thread can read with index 0 (Linux, drivers/perf/riscv_pmu.c, riscv_perf_user_access()). */
@@ -306,9 +291,7 @@ static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
 {
 	struct pm_counter *clock = NULL;
 	bool mapped = false, access = true;
-	uint32_t i;
-
-	for (i = 0; i < instance->count; i++) {
+	for (uint32_t i = 0; i < instance->count; i++) {
 		struct pm_counter *counter = &instance->counters[i];
 
 		/* An event that writes records has a ring, which is mapped along with its
@@ -384,9 +367,8 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 	int err;
 
 	/* Only the thread that the event counts can use its page. */
-	if (tid != 0 && (tid < 0 || tid != pm_kernel_gettid()))
-		flags &= ~(PM_OPEN_USER_READ | PM_OPEN_TIME);
-	if (cpu >= 0 || flags & PM_OPEN_INHERIT)
+	if ((tid != 0 && tid != pm_kernel_gettid()) || cpu >= 0 ||
+	    flags & PM_OPEN_INHERIT)
 		flags &= ~(PM_OPEN_USER_READ | PM_OPEN_TIME);
 
 	*instance = (struct pm_instance){
@@ -435,10 +417,9 @@ fail:
 
 static int each_group(struct pm_instance *instance, unsigned long request)
 {
-	uint32_t i;
 	int first = 0;
 
-	for (i = 0; i < instance->count; i++) {
+	for (uint32_t i = 0; i < instance->count; i++) {
 		if (is_leader(instance, i)) {
 			int err = pm_kernel_ioctl(instance->counters[i].fd, request, 0);
 
@@ -463,11 +444,9 @@ int pm_instance_disable(struct pm_instance *instance)
 
 static void close_counters(struct pm_instance *instance)
 {
-	uint32_t i;
-
 	/* Siblings come before their leader: closing the leader first would split the
 	 * group. */
-	for (i = 2 * instance->count; i-- > 0;) {
+	for (uint32_t i = 2 * instance->count; i-- > 0;) {
 		struct pm_counter *counter = &instance->counters[i % instance->count];
 
 		if (i >= instance->count && counter->leader == i % instance->count)
@@ -481,11 +460,9 @@ static void close_counters(struct pm_instance *instance)
 
 void pm_instance_close(struct pm_instance *instance)
 {
-	uint32_t i;
-
 	if (instance->exact)
 		pm_exact_close(instance);
-	for (i = 0; i < instance->count; i++) {
+	for (uint32_t i = 0; i < instance->count; i++) {
 		unmap_page(&instance->counters[i]);
 		/* A child may hold a descriptor, which keeps the event alive. */
 		if (is_leader(instance, i) && is_ours(&instance->counters[i]))
@@ -497,11 +474,9 @@ void pm_instance_close(struct pm_instance *instance)
 
 void pm_instance_forget(struct pm_instance *instance)
 {
-	uint32_t i;
-
 	if (instance->exact)
 		pm_exact_close(instance);
-	for (i = 0; i < instance->count; i++) {
+	for (uint32_t i = 0; i < instance->count; i++) {
 		instance->counters[i].page = NULL;
 		instance->counters[i].user_read = false;
 	}
