@@ -42,6 +42,7 @@ static void sampling_read(struct pm_options *options)
 				    PM_MIN_PERIOD_MAX, PM_MIN_PERIOD_DEFAULT);
 }
 
+/* The rank is the first that is a number. */
 static void rank_read(struct pm_options *options)
 {
 	static const struct {

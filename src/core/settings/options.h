@@ -1,48 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The environment, read in this one place. A value that cannot be used is quoted in a
- * note and the default stands in for it: nothing measured is lost over a typing error.
- * An empty value is an unset one. In a set-user-ID program every variable is ignored.
- *
- *   PERFMON_EVENTS   events ("," "{}" ";"), auto (default) or none
- *   PERFMON_GROUP    names of groups ("FLOPS,MEM") whose events and metrics come on top
- *   PERFMON_OUTPUT   auto (default: stderr, with a rank the file perfmon.%r.txt), stderr,
- *                    stdout, none, or a path with %p %r %h %%
- *   PERFMON_FORMAT   text (default), flat (text, by region), json, csv
- *   PERFMON_PROFILE  a path with %p %r %h %%: keep the profile there
- *   PERFMON_THREADS  fold (default): threads that end are summed; keep: each stays apart
- *                    and the report shows each
- *   PERFMON_LEVEL    a level of the machine (numa, package, core...): the report shows the
- *                    threads of each of its objects, too
- *   PERFMON_BIAS     keep (default); subtract: without what measuring added
- *   PERFMON_TOP      N: text shows the N paths or regions with the most time in themselves
- *   PERFMON_METRICS  formulas ("NAME = FORMULA"; ";" or lines between), @FILE, none
- *   PERFMON_ARM      1 (default) or 0
- *   PERFMON_FENCE    0 (default) or 1
- *   PERFMON_STRIDE   N: of N visits measure one at random; NAME=N for one region;
- *                    auto, auto:N%: as few as keep measuring below 5 or N % of the time; ","
- *   PERFMON_ONLY     patterns with * and ? ("," between): other regions are left out
- *   PERFMON_SKIP     the same of regions that are left out
- *   PERFMON_DEPTH    1 to 256: regions that are nested deeper are left out
- *   PERFMON_MIN_MEAN a time ("500ns"): paths whose visits turn out shorter are left out
- *   PERFMON_STEPS    patterns with * and ? ("," between): of regions whose visits are kept by steps
- *   PERFMON_ARGUMENTS  1 (default) or 0: the profile has the program's arguments
- *   PERFMON_NOTE     KEY=VALUE, ";" or lines between: what the profile says of the run
- *   PERFMON_DEBUG    0 (default) or 1
- *   PERFMON_SAMPLE_PAGES  pages of the ring that samples go into: a power of two
- *   PERFMON_CALL_DEPTH    how many calls a sample's chain holds
- *   PERFMON_MIN_PERIOD    the shortest sampling period, in events
- *
- * The last three have bounds; a value beyond them is quoted in a note, and the bound is
- * taken. (hwpmc has such settings in kern.hwpmc.) A variable of another name with the same
- * prefix is named in a note.
+ * The environment, read in this one place. perfmon-environment(7) has the variables and
+ * their values. A value that cannot be used is quoted in a note and the default stands in
+ * for it, or the bound that it exceeds: nothing measured is lost over a typing error. An
+ * empty value is an unset one. In a set-user-ID program every variable is ignored. A
+ * variable of another name with the same prefix is named in a note.
  *
  * A path that has / at its end, or leads to a folder, is that folder: the file in it is
  * perfmon.%r.profile, without a rank perfmon.%p.profile, and of reports perfmon.%r.txt and
  * so on. To a path of a file .%r is added if there is a rank, and neither %r nor %p.
- *
- * The rank comes from the MPI launcher: OMPI_COMM_WORLD_RANK, MV2_COMM_WORLD_RANK,
- * PMI_RANK, PMIX_RANK, SLURM_PROCID, the first that is a number.
  */
 #ifndef PM_SETTINGS_OPTIONS_H
 #define PM_SETTINGS_OPTIONS_H
