@@ -62,7 +62,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/text/statistics.h src/core/text/text.c src/core/text/text.h src/core/settings/run_note.c src/core/settings/run_note.h \
 	src/core/settings/variables.c \
 	src/core/settings/variables.h src/core/api/version.c \
-	src/core/events/api.c src/core/events/auto.c src/core/events/events.c src/core/events/events.h \
+	src/core/events/api.c src/core/events/events.c src/core/events/events.h \
 	src/core/events/exact.c \
 	src/core/events/generic.c src/core/events/internal.h src/core/events/modifiers.c \
 	src/core/events/pmu.c src/core/events/resolve.c src/core/events/sources.c src/core/events/sysfs.c \

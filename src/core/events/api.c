@@ -24,15 +24,10 @@ PM_EXPORT int perfmon_event_expand(
 	void *argument, char *message, size_t message_size)
 {
 	struct pm_diag diag = {0};
-	struct pm_event_list *list;
-	int result;
+	struct pm_event_list *list = NULL;
+	int result = visit ? pm_events_parse(text, flags, &list, &diag)
+			   : pm_diag_set(&diag, -EINVAL, "visit is NULL");
 
-	if (!visit)
-		return tell(pm_diag_set(&diag, -EINVAL, "visit is NULL"), &diag, message,
-			    message_size);
-	result = pm_events_parse(text, flags, &list, &diag);
-	if (result)
-		return tell(result, &diag, message, message_size);
 	for (size_t i = 0; !result && i < list->count; i++) {
 		const struct pm_event *event = &list->events[i];
 		struct perfmon_event_encoding encoding = {
@@ -87,13 +82,10 @@ PM_EXPORT int perfmon_event_encode(const char *text, uint32_t flags,
 				   size_t message_size)
 {
 	struct pm_diag diag = {0};
-	struct pm_event_list *list;
-	int err;
+	struct pm_event_list *list = NULL;
+	int err = attr ? pm_events_parse(text, flags, &list, &diag)
+		       : pm_diag_set(&diag, -EINVAL, "attr is NULL");
 
-	if (!attr)
-		return tell(pm_diag_set(&diag, -EINVAL, "attr is NULL"), &diag, message,
-			    message_size);
-	err = pm_events_parse(text, flags, &list, &diag);
 	if (err)
 		return tell(err, &diag, message, message_size);
 	if (list->count > 1)

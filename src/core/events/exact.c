@@ -116,7 +116,7 @@ static int add(struct pm_resolve *r, uint32_t event)
 	if (err)
 		return err;
 	r->inherited = none;
-	err = pm_resolve_finish_with(r, strdup(exacts[event].name), &none);
+	err = pm_resolve_finish_with(r, exacts[event].name, &none);
 	r->inherited = inherited;
 	return err;
 }

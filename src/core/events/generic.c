@@ -11,7 +11,6 @@
 #include "core/events/internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The kernel has it since 5.13. Older headers lack the name. */
@@ -229,30 +228,6 @@ bool pm_generic_name(uint32_t type, uint64_t config, char *name, size_t size)
 	return true;
 }
 
-int pm_generic_add(struct pm_resolve *r, const struct pm_encoding *encoding,
-		   const char *canonical)
-{
-	size_t cores = r->sysfs->core_count;
-	struct pm_encoding one = *encoding;
-	int err = 0;
-
-	if (cores < 2) {
-		if (cores)
-			pm_encoding_for(&one, pm_sysfs_core(r->sysfs, 0));
-		return pm_resolve_add(r, &one, strdup(canonical));
-	}
-	for (size_t i = 0; !err && i < cores; i++) {
-		struct pm_sysfs_pmu *pmu = pm_sysfs_core(r->sysfs, i);
-
-		pm_encoding_for(&one, pmu);
-		one.config[0] = encoding->config[0] | (uint64_t)pmu->type
-							      << PERF_PMU_TYPE_SHIFT;
-		err = pm_resolve_add(r, &one,
-				     pm_text_print("%s/%s/", pmu->name, canonical));
-	}
-	return err;
-}
-
 static int resolve(struct pm_resolve *r)
 {
 	struct pm_slice modifiers, name = pm_slice_cut(r->item, ':', &modifiers);
@@ -266,15 +241,15 @@ static int resolve(struct pm_resolve *r)
 						.config = {generic->config},
 						.pmu = "software",
 						.unit = generic->unit};
-		return pm_resolve_single(r, &encoding, strdup(generic->name), modifiers);
+		return pm_resolve_single(r, &encoding, generic->name, modifiers);
 	}
 	/* '::' belongs to libpfm4 */
 	if ((modifiers.length && modifiers.at[0] == ':') ||
 	    !pm_generic_find(name, &encoding.type, &encoding.config[0], canonical,
 			     sizeof(canonical)))
 		return PM_RESOLVE_NOT_MINE;
-	err = pm_generic_add(r, &encoding, canonical);
-	return err ? err : pm_resolve_finish(r, strdup(canonical), modifiers);
+	err = pm_resolve_add_cores(r, &encoding, canonical);
+	return err ?: pm_resolve_finish(r, canonical, modifiers);
 }
 
 static int list_caches(const struct pm_listing *listing, const char *pmu)

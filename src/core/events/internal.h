@@ -7,8 +7,9 @@
  *	generic.c, pmu.c (with terms.c), pfm.c, trace.c, exact.c
  *				the sources: each knows events of one kind
  *	sources.c		asks one source after the other
- *	events.c		the grammar of lists: splits a text into events
- *	auto.c, api.c		the default events; the public functions
+ *	events.c		the grammar of lists: splits a text into events; the
+ *				default events
+ *	api.c			the public functions
  *
  * A new source is a file of its own and a line in PM_EVENT_SOURCES.
  */
@@ -74,26 +75,27 @@ struct pm_encoding {
 	bool hardware, uncore, exact;
 };
 
-void pm_event_clear(struct pm_event *event); /* frees what it holds */
-
 /* Adds an event. It takes over NAME, the event's name without modifiers on this PMU
  * (malloc'ed; NULL means out of memory). */
 int pm_resolve_add(struct pm_resolve *r, const struct pm_encoding *encoding, char *name);
+/* Adds one on each kind of core, or one. ENCODING has the type and config of a machine with
+ * one kind of core, and TEXT is the event's name between the slashes of pmu/TEXT/. */
+int pm_resolve_add_cores(struct pm_resolve *r, const struct pm_encoding *encoding,
+			 const char *text);
 /* Sets the parts of ENCODING that depend on PMU. */
 void pm_encoding_for(struct pm_encoding *encoding, const struct pm_sysfs_pmu *pmu);
 
 /*
  * Finishes the entries since r->first: applies MODIFIERS (the text after the event's ':'
  * or '/', at == NULL if there is none) and sets their label. LABEL is the user's text
- * without modifiers (malloc'ed, taken over).
+ * without modifiers.
  */
-int pm_resolve_finish(struct pm_resolve *r, char *label, struct pm_slice modifiers);
-int pm_resolve_finish_with(struct pm_resolve *r, char *label,
+int pm_resolve_finish(struct pm_resolve *r, const char *label, struct pm_slice modifiers);
+int pm_resolve_finish_with(struct pm_resolve *r, const char *label,
 			   const struct pm_modifiers *own);
-/* Adds and finishes the only event of ENCODING, with LABEL (malloc'ed, taken over; NULL
- * means out of memory). */
+/* Adds and finishes the only event of ENCODING. */
 int pm_resolve_single(struct pm_resolve *r, const struct pm_encoding *encoding,
-		      char *label, struct pm_slice modifiers);
+		      const char *label, struct pm_slice modifiers);
 /* Parses MODIFIERS into OUT, and writes the message if they are wrong. */
 int pm_resolve_modifiers(struct pm_resolve *r, struct pm_slice modifiers,
 			 struct pm_modifiers *out);
@@ -123,11 +125,6 @@ int pm_terms_encode(struct pm_resolve *r, struct pm_sysfs_pmu *pmu, struct pm_sl
 /* Finds perf's hardware and cache names, which core/.../ also accepts. */
 bool pm_generic_find(struct pm_slice name, uint32_t *type, uint64_t *config,
 		     char *canonical, size_t size);
-
-/* Adds r->item on each kind of core as perf's event CANONICAL. ENCODING has the type and
- * config of a machine with one kind of core. */
-int pm_generic_add(struct pm_resolve *r, const struct pm_encoding *encoding,
-		   const char *canonical);
 
 /* One source's part of pm_events_list(). */
 struct pm_listing {

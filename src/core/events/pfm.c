@@ -367,7 +367,7 @@ static int add_generic(struct pm_resolve *r, const struct perf_event_attr *attr)
 		return pm_diag_set(r->diag, -EINVAL,
 				   "perf_event_open does not know '%s'%s",
 				   PM_ITEM(r, r->item));
-	return pm_generic_add(r, &encoding, name);
+	return pm_resolve_add_cores(r, &encoding, name);
 }
 
 static bool is_added(const struct pm_resolve *r, const struct pm_encoding *encoding)
@@ -467,10 +467,6 @@ static int resolve(struct pm_resolve *r)
 	struct request request;
 	int cpu, err;
 
-	/* No other source has such a name. */
-	if (pm_pfm_refused() && memmem(r->item.at, r->item.length, "::", 2))
-		return pm_diag_set(r->diag, -ENOENT, "event '%s'%s is libpfm4's: %s",
-				   PM_ITEM(r, r->item), pm_pfm_refused());
 	if (!pfm_ready() || !prepare(r->item, &request) || request.tracepoint)
 		return PM_RESOLVE_NOT_MINE;
 	err = encode(request.text, &attr, &cpu);
@@ -490,7 +486,7 @@ static int resolve(struct pm_resolve *r)
 	request.own.modes_in_name = request.modes;
 	err = add(r, &request, &attr);
 	if (!err)
-		err = pm_resolve_finish_with(r, strdup(request.text), &request.own);
+		err = pm_resolve_finish_with(r, request.text, &request.own);
 	if (!err)
 		keep_modifiers(r, &request, &attr);
 	return err;

@@ -126,8 +126,10 @@ static int resolve_pmu(struct pm_resolve *r)
 	}
 	if (!found)
 		return no_pmu(r, name);
-	if (r->list->count > r->first && err != -ENOMEM && err != -E2BIG)
-		return pm_resolve_finish(r, label, modifiers);
+	if (label && err != -ENOMEM && err != -E2BIG) {
+		err = pm_resolve_finish(r, label, modifiers);
+		first_error.error = 0;
+	}
 	free(label);
 	return first_error.error ? pm_diag_set(diag, err, "%s", first_error.text) : err;
 }
@@ -144,19 +146,20 @@ static int resolve_alias(struct pm_resolve *r)
 		return PM_RESOLVE_NOT_MINE;
 	for (size_t i = 0; !err && i < r->sysfs->core_count; i++) {
 		struct pm_sysfs_pmu *pmu = pm_sysfs_core(r->sysfs, i);
+		const char *its;
 		char *label = NULL;
 
 		err = pm_sysfs_pmu_load(pmu);
-		if (err || !pm_sysfs_alias_find(pmu, name))
+		its = err ? NULL : pm_sysfs_alias_find(pmu, name);
+		if (!its)
 			continue;
-		alias = pm_sysfs_alias_find(pmu, name);
+		alias = its;
 		err = add_on(r, pmu, name, pm_slice_of(pmu->name), &label);
 		free(label);
 	}
 	if (err)
 		return err;
-	return alias ? pm_resolve_finish(r, strdup(alias), modifiers)
-		     : PM_RESOLVE_NOT_MINE;
+	return alias ? pm_resolve_finish(r, alias, modifiers) : PM_RESOLVE_NOT_MINE;
 }
 
 static int resolve_raw(struct pm_resolve *r)
@@ -165,8 +168,7 @@ static int resolve_raw(struct pm_resolve *r)
 	struct pm_slice hex = {name.at + 1, name.length - 1};
 	struct pm_encoding encoding = {
 		.type = PERF_TYPE_RAW, .pmu = "cpu", .hardware = true};
-	size_t cores = r->sysfs->core_count;
-	char *label;
+	char label[24];
 	int err;
 
 	if (name.length < 2 || pm_char_lower(name.at[0]) != 'r' ||
@@ -179,26 +181,9 @@ static int resolve_raw(struct pm_resolve *r)
 				   pm_resolve_where(r, name).text);
 	if (err)
 		return PM_RESOLVE_NOT_MINE;
-	label = pm_text_print("r%llx", (unsigned long long)encoding.config[0]);
-	if (!label)
-		return -ENOMEM;
-	if (cores)
-		pm_encoding_for(&encoding, pm_sysfs_core(r->sysfs, 0));
-	for (size_t i = 0; !err && i < (cores ? cores : 1); i++) {
-		if (cores > 1) {
-			struct pm_sysfs_pmu *pmu = pm_sysfs_core(r->sysfs, i);
-
-			pm_encoding_for(&encoding, pmu);
-			encoding.type = pmu->type;
-		}
-		err = pm_resolve_add(r, &encoding,
-				     pm_text_print("%s/%s/", encoding.pmu, label));
-	}
-	if (err) {
-		free(label);
-		return err;
-	}
-	return pm_resolve_finish(r, label, modifiers);
+	snprintf(label, sizeof(label), "r%llx", (unsigned long long)encoding.config[0]);
+	err = pm_resolve_add_cores(r, &encoding, label);
+	return err ?: pm_resolve_finish(r, label, modifiers);
 }
 
 static int list_pmu(const struct pm_listing *listing, struct pm_sysfs_pmu *pmu)

@@ -28,17 +28,15 @@ char *pm_text_print(const char *format, ...)
 struct pm_where pm_resolve_where(const struct pm_resolve *r, struct pm_slice part)
 {
 	struct pm_where where = {""};
-	bool alone = r->item.length == r->text.length;
+	int n;
 
 	if (part.length == r->text.length)
 		return where;
-	/* the message quotes the only event, so that its place is enough */
-	if (alone)
-		snprintf(where.text, sizeof(where.text), " at character %zu",
-			 (size_t)(part.at - r->text.at) + 1);
-	else
-		snprintf(where.text, sizeof(where.text), " at character %zu of '%s'",
-			 (size_t)(part.at - r->text.at) + 1,
+	n = snprintf(where.text, sizeof(where.text), " at character %zu",
+		     (size_t)(part.at - r->text.at) + 1);
+	/* If the message quotes the only event, its place is enough. */
+	if (r->item.length != r->text.length)
+		snprintf(where.text + n, sizeof(where.text) - (size_t)n, " of '%s'",
 			 pm_slice_quote(r->text).text);
 	return where;
 }
@@ -204,25 +202,20 @@ static int name_with(char **name, const char *modifiers)
 	return 0;
 }
 
-int pm_resolve_finish_with(struct pm_resolve *r, char *label,
+int pm_resolve_finish_with(struct pm_resolve *r, const char *label,
 			   const struct pm_modifiers *own)
 {
 	struct pm_event_list *list = r->list;
 	bool single = list->count - r->first == 1;
 	struct pm_modifiers all = *own;
 	char text[PM_MODIFIERS_TEXT];
-	int err = -ENOMEM;
 
-	if (!label)
-		return err;
-	if (!r->leads && (own->pinned || own->exclusive)) {
-		err = pm_diag_set(
+	if (!r->leads && (own->pinned || own->exclusive))
+		return pm_diag_set(
 			r->diag, -EINVAL,
 			"'%s'%s has modifier %c, but only the first event of a group can "
 			"have this modifier: write the modifier after the '}'",
 			PM_ITEM(r, r->item), own->pinned ? 'D' : 'e');
-		goto out;
-	}
 	pm_modifiers_add(&all, &r->inherited);
 	all.pinned &= r->leads;
 	all.exclusive &= r->leads;
@@ -246,37 +239,48 @@ int pm_resolve_finish_with(struct pm_resolve *r, char *label,
 		}
 		if (!event->label || !event->name || name_with(&event->name, text) ||
 		    name_with(&event->label, text))
-			goto out;
+			return -ENOMEM;
 	}
 	list->logical_count++;
-	err = 0;
-out:
-	free(label);
-	return err;
+	return 0;
 }
 
-int pm_resolve_finish(struct pm_resolve *r, char *label, struct pm_slice modifiers)
+int pm_resolve_finish(struct pm_resolve *r, const char *label, struct pm_slice modifiers)
 {
 	struct pm_modifiers own;
 	int err = pm_resolve_modifiers(r, modifiers, &own);
 
-	if (err) {
-		free(label);
-		return err;
-	}
-	return pm_resolve_finish_with(r, label, &own);
+	return err ?: pm_resolve_finish_with(r, label, &own);
 }
 
 int pm_resolve_single(struct pm_resolve *r, const struct pm_encoding *encoding,
-		      char *label, struct pm_slice modifiers)
+		      const char *label, struct pm_slice modifiers)
 {
-	int err = pm_resolve_add(r, encoding, label ? strdup(label) : NULL);
+	int err = pm_resolve_add(r, encoding, strdup(label));
 
-	if (err) {
-		free(label);
-		return err;
+	return err ?: pm_resolve_finish(r, label, modifiers);
+}
+
+int pm_resolve_add_cores(struct pm_resolve *r, const struct pm_encoding *encoding,
+			 const char *text)
+{
+	size_t cores = r->sysfs->core_count;
+	struct pm_encoding one = *encoding;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < (cores ?: 1); i++) {
+		const struct pm_sysfs_pmu *pmu = pm_sysfs_core(r->sysfs, i);
+
+		if (pmu)
+			pm_encoding_for(&one, pmu);
+		if (cores > 1 && encoding->type == PERF_TYPE_RAW)
+			one.type = pmu->type;
+		else if (cores > 1)
+			one.config[0] = encoding->config[0] |
+					(uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
+		err = pm_resolve_add(r, &one, pm_text_print("%s/%s/", one.pmu, text));
 	}
-	return pm_resolve_finish(r, label, modifiers);
+	return err;
 }
 
 static bool contains(const char *name, const char *part)

@@ -90,6 +90,10 @@ static int unknown(struct pm_resolve *r)
 				     .argument = &suggestion};
 	struct pm_modifiers bad;
 
+	/* No other source has such a name. */
+	if (pm_pfm_refused() && memmem(r->item.at, r->item.length, "::", 2))
+		return pm_diag_set(r->diag, -ENOENT, "event '%s'%s is libpfm4's: %s",
+				   PM_ITEM(r, r->item), pm_pfm_refused());
 	/* An error of the listing must not replace the error of the event. */
 	list_sources(&listing, NULL);
 	/* The text behind the ':' of an alias may have been unit masks of libpfm4, and is not. */

@@ -223,10 +223,9 @@ static int load_terms(struct pm_sysfs_pmu *pmu)
 	for (size_t i = 0; pmu->terms && i < count; i++) {
 		struct pm_sysfs_term *term = &pmu->terms[pmu->term_count];
 		char *text;
-		int n = snprintf(path, sizeof(path), DEVICES "/%s/format/%s", pmu->name,
-				 names[i]);
 
-		if (n < 0 || (size_t)n >= sizeof(path) || pm_file_read(path, &text) < 0)
+		snprintf(path, sizeof(path), "format/%s", names[i]);
+		if (pmu_file(pmu->name, path, &text) < 0)
 			continue;
 		/* A format that cannot be read counts as absent: its term is unknown. */
 		err = parse_format(text, &term->config, &term->mask);
@@ -302,14 +301,13 @@ struct pm_sysfs_pmu *pm_sysfs_core(struct pm_sysfs *sysfs, size_t i)
 
 struct pm_sysfs_pmu *pm_sysfs_by_name(struct pm_sysfs *sysfs, const char *name)
 {
-	for (size_t p = 0; p < sysfs->count; p++)
-		if (sysfs->pmus[p].core && !strcmp(sysfs->pmus[p].name, name))
+	for (size_t p = 0; p < sysfs->count; p++) {
+		if (strcmp(sysfs->pmus[p].name, name) != 0)
+			continue;
+		if (sysfs->pmus[p].core || sysfs->complete)
 			return &sysfs->pmus[p];
-	if (pm_sysfs_complete(sysfs))
-		return NULL;
-	for (size_t p = 0; p < sysfs->count; p++)
-		if (!strcmp(sysfs->pmus[p].name, name))
-			return &sysfs->pmus[p];
+		return pm_sysfs_complete(sysfs) ? NULL : pm_sysfs_by_name(sysfs, name);
+	}
 	return NULL;
 }
 

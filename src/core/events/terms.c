@@ -11,6 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef HAVE_STRUCT_PERF_EVENT_ATTR_CONFIG3
+#define HAS_CONFIG3 true
+#else
+#define HAS_CONFIG3 false
+#endif
+
+static const char *const config_words[] = {"config", "config1", "config2", "config3"};
+
 /* The terms of one event on one PMU, during their encoding. */
 struct terms {
 	struct pm_resolve *r;
@@ -52,15 +60,6 @@ static int no_word(struct terms *t, const char *term, const char *word)
 			   term, t->pmu->name, word);
 }
 
-static bool has_config3(void)
-{
-#ifdef HAVE_STRUCT_PERF_EVENT_ATTR_CONFIG3
-	return true;
-#else
-	return false;
-#endif
-}
-
 static int number_error(struct terms *t, int err, struct pm_slice term,
 			struct pm_slice value)
 {
@@ -88,7 +87,7 @@ static int set_term(struct terms *t, const struct pm_sysfs_term *term,
 		return number_error(t, err, pm_slice_of(term->name), value);
 	if (term->config >= PM_SYSFS_CONFIGS)
 		return no_word(t, term->name, "a later word than config3");
-	if (term->config == 3 && !has_config3())
+	if (term->config == 3 && !HAS_CONFIG3)
 		return no_word(t, term->name, "config3");
 	placed = pm_sysfs_spread(number, term->mask, &left);
 	if (left) {
@@ -123,7 +122,7 @@ static int unknown_term(struct terms *t, struct pm_slice name)
 		pm_diag_add(diag, "%s %s", i ? "," : "", t->pmu->terms[i].name);
 	pm_diag_add(diag, "%s%s config, config1, config2%s",
 		    i < t->pmu->term_count ? ", ..." : "", i ? "," : "",
-		    has_config3() ? ", config3" : "");
+		    HAS_CONFIG3 ? ", config3" : "");
 	for (i = 0; i < t->pmu->alias_count && i < 16; i++)
 		pm_diag_add(diag, "%s %s", i ? "," : "; its events are",
 			    t->pmu->aliases[i]);
@@ -135,10 +134,8 @@ static int unknown_term(struct terms *t, struct pm_slice name)
 /* Returns 1 for "config1", or -1 if it is no such word. */
 static int config_word(struct pm_slice name)
 {
-	static const char *const words[] = {"config", "config1", "config2", "config3"};
-
 	for (int i = 0; i < PM_SYSFS_CONFIGS; i++)
-		if (pm_slice_is(name, words[i]))
+		if (pm_slice_is(name, config_words[i]))
 			return i;
 	return -1;
 }
@@ -188,7 +185,7 @@ static int apply_alias(struct terms *t, uint64_t *wanted)
 			err = value.at ? pm_slice_number(value, &number) : 0;
 			if (!err)
 				t->encoding->config[word] |= number;
-			if (word == 3 && !has_config3())
+			if (word == 3 && !HAS_CONFIG3)
 				err = -EOPNOTSUPP;
 		}
 		if (err || (!term && word < 0))
@@ -279,12 +276,11 @@ static int user_term(struct terms *t, struct pm_slice name, struct pm_slice valu
 		err = value.at ? pm_slice_number(value, &number) : 0;
 		if (err)
 			return number_error(t, err, name, value);
-		if (word == 3 && !has_config3())
+		if (word == 3 && !HAS_CONFIG3)
 			return no_word(t, "config3", "config3");
 		t->encoding->config[word] = number;
 		mask = UINT64_MAX;
-		write_text(t, pm_slice_of((const char *[]){"config", "config1", "config2",
-							   "config3"}[word]));
+		write_text(t, pm_slice_of(config_words[word]));
 	} else if (pm_slice_is(name, "name") && value.length) {
 		if (t->label.length)
 			goto twice;

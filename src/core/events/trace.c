@@ -21,8 +21,7 @@ static int resolve_breakpoint(struct pm_resolve *r)
 	struct pm_encoding encoding = {.type = PERF_TYPE_BREAKPOINT,
 				       .pmu = "breakpoint",
 				       .bp_type = HW_BREAKPOINT_RW};
-	char letters[4];
-	char *label;
+	char label[80];
 	int err;
 
 	if (!pm_slice_starts(r->item, "mem:"))
@@ -59,15 +58,14 @@ static int resolve_breakpoint(struct pm_resolve *r)
 		return pm_diag_set(r->diag, -ERANGE,
 				   "length '%s' in '%s'%s: expects 1 to 8 bytes",
 				   pm_slice_quote(length).text, PM_ITEM(r, length));
-	snprintf(letters, sizeof(letters), "%s%s%s",
-		 encoding.bp_type & HW_BREAKPOINT_R ? "r" : "",
-		 encoding.bp_type & HW_BREAKPOINT_W ? "w" : "",
-		 encoding.bp_type & HW_BREAKPOINT_X ? "x" : "");
 	/* bp_addr and bp_len share their memory with config1 and config2 */
 	encoding.config[1] = address;
 	encoding.config[2] = bytes;
-	label = pm_text_print("mem:0x%llx/%llu:%s", (unsigned long long)address,
-			      (unsigned long long)bytes, letters);
+	snprintf(label, sizeof(label), "mem:0x%llx/%llu:%s%s%s",
+		 (unsigned long long)address, (unsigned long long)bytes,
+		 encoding.bp_type & HW_BREAKPOINT_R ? "r" : "",
+		 encoding.bp_type & HW_BREAKPOINT_W ? "w" : "",
+		 encoding.bp_type & HW_BREAKPOINT_X ? "x" : "");
 	return pm_resolve_single(r, &encoding, label, modifiers);
 }
 
@@ -166,7 +164,7 @@ static int resolve_tracepoint(struct pm_resolve *r)
 	struct pm_slice rest, event, modifiers,
 		system = pm_slice_cut(r->item, ':', &rest);
 	struct pm_encoding encoding = {.type = PERF_TYPE_TRACEPOINT, .pmu = "tracepoint"};
-	char path[512], *label, *slash;
+	char path[512], label[512], *slash;
 	struct pm_modifiers ignored;
 	const char *bad;
 	int64_t id;
@@ -196,20 +194,16 @@ static int resolve_tracepoint(struct pm_resolve *r)
 	/* PATH is .../SYSTEM/EVENT, in the spelling of tracefs */
 	slash = strrchr(path, '/');
 	*slash = '\0';
-	label = pm_text_print("%s:%s", strrchr(path, '/') + 1, slash + 1);
+	snprintf(label, sizeof(label), "%s:%s", strrchr(path, '/') + 1, slash + 1);
 	*slash = '/';
-	if (!label)
-		return -ENOMEM;
 	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/id");
 	err = pm_file_number(path, &id);
-	if (err || id < 0) {
-		free(label);
-		if (err == -ENOENT)
-			return tracepoint_unknown(r, err, false, system, event, path);
+	if (err == -ENOENT)
+		return tracepoint_unknown(r, err, false, system, event, path);
+	if (err || id < 0)
 		return pm_diag_set(r->diag, err ? err : -EINVAL,
 				   "cannot read the id of '%s' in %s",
 				   pm_slice_quote(r->item).text, path);
-	}
 	encoding.config[0] = (uint64_t)id;
 	return pm_resolve_single(r, &encoding, label, modifiers);
 }
