@@ -12,29 +12,23 @@
 
 _Static_assert((unsigned int)VG_USERREQ_TOOL_BASE('P', 'M') == PM_EXACT_REQUEST_FIND,
 	       "the requests are the tool's");
+#else
+#define RUNNING_ON_VALGRIND		     0
+#define VALGRIND_DO_CLIENT_REQUEST_EXPR(...) 0
+#endif
+
+/* Returns 0 where Valgrind does not run. Its header has no code for some CPUs. */
+static uintptr_t ask(unsigned int request, uintptr_t argument)
+{
+	(void)request;
+	(void)argument;
+	return VALGRIND_DO_CLIENT_REQUEST_EXPR(0, request, argument, 0, 0, 0, 0);
+}
 
 bool pm_is_translated(void)
 {
 	return RUNNING_ON_VALGRIND;
 }
-
-static uintptr_t ask(unsigned int request, uintptr_t argument)
-{
-	return VALGRIND_DO_CLIENT_REQUEST_EXPR(0, request, argument, 0, 0, 0, 0);
-}
-#else
-bool pm_is_translated(void)
-{
-	return false;
-}
-
-static uintptr_t ask(unsigned int request, uintptr_t argument)
-{
-	(void)request;
-	(void)argument;
-	return 0;
-}
-#endif
 
 const struct pm_exact *pm_exact(void)
 {
