@@ -13,8 +13,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* --- the kinds of a machine
- * ------------------------------------------------------------ */
+/* --- the kinds of a machine ---------------------------------------------------------- */
 
 const char *pm_cpuinfo_value(const char *line, const char *key)
 {
@@ -30,25 +29,23 @@ const char *pm_cpuinfo_value(const char *line, const char *key)
 	return line + strspn(line, " \t");
 }
 
-static bool has_kind(const struct pm_cpu_kinds *kinds, const struct pm_cpu_kind *kind)
-{
-	for (uint32_t i = 0; i < kinds->count; i++)
-		if (kinds->kind[i].maker == kind->maker &&
-		    kinds->kind[i].family == kind->family &&
-		    kinds->kind[i].model == kind->model)
-			return true;
-	return false;
-}
-
-/* Returns false if there is no room for it. */
+/* Adds a kind unless it is there. Returns false if there is no room for it. */
 static bool add(struct pm_cpu_kinds *kinds, const struct pm_cpu_kind *kind)
 {
-	if (has_kind(kinds, kind))
-		return true;
+	for (uint32_t i = 0; i < kinds->count; i++)
+		if (!memcmp(&kinds->kind[i], kind, sizeof(*kind)))
+			return true;
 	if (kinds->count == PM_CPU_KINDS)
 		return false;
 	kinds->kind[kinds->count++] = *kind;
 	return true;
+}
+
+static enum pm_cpu_maker maker_of(const char *name)
+{
+	return !strncmp(name, "GenuineIntel", 12)   ? PM_CPU_INTEL
+	       : !strncmp(name, "AuthenticAMD", 12) ? PM_CPU_AMD
+						    : PM_CPU_UNKNOWN;
 }
 
 /* A CPU's lines come in a fixed order, and its model or part is the last of the three. */
@@ -66,10 +63,7 @@ void pm_cpu_kinds_read(struct pm_cpu_kinds *kinds, const char *text)
 			kind = (struct pm_cpu_kind){.maker = PM_CPU_UNKNOWN};
 		value = pm_cpuinfo_value(line, "vendor_id");
 		if (value)
-			kind.maker = !strncmp(value, "GenuineIntel", 12) ? PM_CPU_INTEL
-				     : !strncmp(value, "AuthenticAMD", 12)
-					     ? PM_CPU_AMD
-					     : PM_CPU_UNKNOWN;
+			kind.maker = maker_of(value);
 		value = pm_cpuinfo_value(line, "CPU implementer");
 		if (value) {
 			kind.maker = PM_CPU_ARM;
@@ -135,10 +129,6 @@ void pm_cpu_slots_here(struct pm_cpu_kinds *kinds)
  * signature, also in hybrid machines. */
 static void ask_cpu(struct pm_cpu_kinds *kinds)
 {
-	static const struct {
-		const char *name;
-		enum pm_cpu_maker maker;
-	} makers[] = {{"GenuineIntel", PM_CPU_INTEL}, {"AuthenticAMD", PM_CPU_AMD}};
 	struct pm_cpu_kind kind = {.maker = PM_CPU_UNKNOWN};
 	unsigned int a, b, c, d;
 	char name[13] = "";
@@ -148,9 +138,7 @@ static void ask_cpu(struct pm_cpu_kinds *kinds)
 	memcpy(name, &b, 4);
 	memcpy(name + 4, &d, 4);
 	memcpy(name + 8, &c, 4);
-	for (size_t i = 0; i < LENGTH(makers); i++)
-		if (!strcmp(name, makers[i].name))
-			kind.maker = makers[i].maker;
+	kind.maker = maker_of(name);
 	if (!__get_cpuid(1, &a, &b, &c, &d))
 		return;
 	kind.family = a >> 8 & 0xf;
@@ -193,8 +181,7 @@ void pm_cpu_kinds_join(struct pm_cpu_kinds *to, const struct pm_cpu_kinds *from)
 		to->slots = from->slots;
 }
 
-/* --- the tables
- * ------------------------------------------------------------------------ */
+/* --- the tables ---------------------------------------------------------------------- */
 
 struct models {
 	enum pm_cpu_maker maker;
