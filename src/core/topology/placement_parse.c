@@ -363,17 +363,13 @@ int pm_placement_parse(const char *text, struct pm_placement **out, struct pm_di
 		return pm_diag_set(diag, -E2BIG, "place '%s': longer than %d characters",
 				   pm_slice_quote((struct pm_slice){text, 40}).text,
 				   PM_PLACEMENT_TEXT_MAX);
-	err = pm_topology_get(&p.topology, diag);
-	if (err)
-		return err;
 	p.placement = calloc(1, sizeof(*p.placement));
-	if (!p.placement) {
-		pm_topology_put(p.topology);
-		return no_memory(&p);
+	err = p.placement ? pm_topology_get(&p.placement->topology, diag) : no_memory(&p);
+	if (!err) {
+		p.topology = p.placement->topology;
+		p.placement->text = strdup(text);
+		err = p.placement->text ? parse_parts(&p) : no_memory(&p);
 	}
-	p.placement->topology = p.topology;
-	p.placement->text = strdup(text);
-	err = p.placement->text ? parse_parts(&p) : no_memory(&p);
 	pm_cpus_free(&p.asked);
 	if (err)
 		pm_placement_free(p.placement);
