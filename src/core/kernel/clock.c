@@ -66,11 +66,6 @@ bool pm_clock_may_end(void)
 	return pm_clock.monotonic && pm_clock.replaced;
 }
 
-void pm_clock_end(uint64_t ns)
-{
-	pm_clock.end_ns = ns;
-}
-
 uint64_t pm_clock_both(uint64_t *ticks, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;

@@ -19,7 +19,8 @@ struct pm_clock {
 	uint64_t begin_ns;
 	uint64_t begin_realtime_ns;
 	uint64_t begin_error; /* of that moment, in ticks */
-	uint64_t end_ns;      /* what libc's clock read at pm_clock_end(); else 0 */
+	/* if not 0, the clock stands at this time of libc's: what gives it may have ended */
+	uint64_t end_ns;
 };
 extern struct pm_clock pm_clock;
 
@@ -34,9 +35,6 @@ uint64_t pm_clock_ticks(void);
 
 /* Returns whether a library that may end before this one gives the time. */
 bool pm_clock_may_end(void);
-
-/* Stops the clock at NS: what gives the time may have ended. */
-void pm_clock_end(uint64_t ns);
 
 /* Converts TICKS to nanoseconds, by the rate since pm_clock_init(). */
 double pm_clock_ticks_ns(double ticks);

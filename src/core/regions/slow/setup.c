@@ -339,7 +339,7 @@ __attribute__((destructor)) static void finish(void)
 		__atomic_store_n(&header->state, PERFMON_PROFILE_STATE_ENDED,
 				 __ATOMIC_RELAXED);
 		if (pm_clock_may_end())
-			pm_clock_end(header->end_ns);
+			pm_clock.end_ns = header->end_ns;
 		pm_profile_clock_renew();
 		pm_profile_totals_renew();
 		if (pm_regions.renew)
