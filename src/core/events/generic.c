@@ -140,12 +140,6 @@ static void cache_name(unsigned int cache, unsigned int operation, unsigned int 
 		snprintf(name, size, "%s-%s", caches[cache][0], plural[operation]);
 }
 
-static uint64_t cache_config(unsigned int cache, unsigned int operation,
-			     unsigned int result)
-{
-	return cache | operation << 8 | result << 16;
-}
-
 static bool cache_find(struct pm_slice name, uint64_t *config, char *canonical,
 		       size_t size)
 {
@@ -170,11 +164,8 @@ static bool cache_find(struct pm_slice name, uint64_t *config, char *canonical,
 		result = PERF_COUNT_HW_CACHE_RESULT_ACCESS;
 	if (cache < 0 || !cache_can((unsigned int)cache, (unsigned int)operation))
 		return false;
-	*config = cache_config((unsigned int)cache, (unsigned int)operation,
-			       (unsigned int)result);
-	cache_name((unsigned int)cache, (unsigned int)operation, (unsigned int)result,
-		   canonical, size);
-	return true;
+	*config = (unsigned int)(cache | operation << 8 | result << 16);
+	return pm_generic_name(PERF_TYPE_HW_CACHE, *config, canonical, size);
 }
 
 static const struct generic *generic_find(struct pm_slice name)

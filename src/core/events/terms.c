@@ -25,20 +25,19 @@ struct terms {
 	struct pm_sysfs_pmu *pmu;
 	struct pm_encoding *encoding;
 	uint64_t given[PM_SYSFS_CONFIGS]; /* bits that the user gave explicitly */
+	struct pm_terms *out;
 	struct pm_sysfs_alias alias;
 	const char *alias_name; /* NULL: none yet */
-	struct pm_slice label;	/* name=...; length 0: none */
 	uint32_t generic_type;	/* perf's generic name inside core/.../ */
 	bool generic;
-	char *text; /* the terms as sysfs spells them */
-	size_t used;
+	size_t used; /* of out->text */
 };
 
 static void write_text(struct terms *t, struct pm_slice part)
 {
-	memcpy(t->text + t->used, part.at, part.length);
+	memcpy(t->out->text + t->used, part.at, part.length);
 	t->used += part.length;
-	t->text[t->used] = '\0';
+	t->out->text[t->used] = '\0';
 }
 
 static int too_large(struct terms *t, const char *term, struct pm_slice value,
@@ -253,10 +252,10 @@ generic:
 	if (several)
 		encoding->config[0] |= (uint64_t)t->pmu->type << PERF_PMU_TYPE_SHIFT;
 	/* perf's canonical word can be longer than the user's short form */
-	free(t->text);
-	t->text = strdup(canonical);
+	free(t->out->text);
+	t->out->text = strdup(canonical);
 	t->used = strlen(canonical);
-	return t->text ? 0 : -ENOMEM;
+	return t->out->text ? 0 : -ENOMEM;
 }
 
 /* Encodes one term of the user: NAME or NAME=VALUE. */
@@ -282,9 +281,9 @@ static int user_term(struct terms *t, struct pm_slice name, struct pm_slice valu
 		mask = UINT64_MAX;
 		write_text(t, pm_slice_of(config_words[word]));
 	} else if (pm_slice_is(name, "name") && value.length) {
-		if (t->label.length)
+		if (t->out->label.length)
 			goto twice;
-		t->label = value;
+		t->out->label = value;
 		write_text(t, pm_slice_of("name"));
 	} else if (is_sampling_term(name)) {
 		return pm_diag_set(t->r->diag, -EINVAL,
@@ -392,18 +391,18 @@ static int encode(struct terms *t, struct pm_slice text)
 int pm_terms_encode(struct pm_resolve *r, struct pm_sysfs_pmu *pmu, struct pm_slice text,
 		    struct pm_encoding *encoding, struct pm_terms *out)
 {
-	struct terms t = {.r = r, .pmu = pmu, .encoding = encoding};
+	struct terms t = {.r = r, .pmu = pmu, .encoding = encoding, .out = out};
 	int err;
 
 	/* The sysfs spelling of a term changes only its case. */
-	t.text = malloc(text.length + 2);
-	if (!t.text)
+	out->text = malloc(text.length + 2);
+	if (!out->text)
 		return -ENOMEM;
-	*t.text = '\0';
+	*out->text = '\0';
 	err = encode(&t, text);
 	free(t.alias.terms);
 	if (err) {
-		free(t.text);
+		free(out->text);
 		return err;
 	}
 	pm_encoding_for(encoding, pmu);
@@ -413,7 +412,5 @@ int pm_terms_encode(struct pm_resolve *r, struct pm_sysfs_pmu *pmu, struct pm_sl
 		memcpy(out->unit, t.alias.unit, sizeof(out->unit));
 		encoding->unit = out->unit;
 	}
-	out->text = t.text;
-	out->label = t.label;
 	return 0;
 }
