@@ -2,7 +2,6 @@
 #include "core/counters/instance.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "core/counters/diagnosis.h"
 #include "core/counters/exact.h"

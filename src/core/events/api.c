@@ -3,7 +3,6 @@
 #include "perfmon/event.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/api/export.h"

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Encodes TEXT on PMU and adds it. *LABEL (NULL at the first) gets the user's spelling,
  * or the label of name=. */

@@ -5,11 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <poll.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,15 +141,14 @@ int pm_kernel_ioctl_ptr(int fd, unsigned long request, void *argument)
 	return pm_kernel_ioctl(fd, request, (unsigned long)argument);
 }
 
-int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd,
-		   off_t offset)
+static int map(void *address, void **out, size_t size, int protection, int flags, int fd,
+	       off_t offset)
 {
 	int saved = errno;
 	int err = fault(PM_CALL_MMAP);
 
 	if (!err) {
-		void *address = mmap(NULL, size, protection, flags, fd, offset);
-
+		address = mmap(address, size, protection, flags, fd, offset);
 		if (address == MAP_FAILED)
 			err = -errno;
 		else
@@ -163,17 +158,16 @@ int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd,
 	return count(PM_CALL_MMAP, err);
 }
 
+int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd,
+		   off_t offset)
+{
+	return map(NULL, out, size, protection, flags, fd, offset);
+}
+
 int pm_kernel_mmap_fixed(void *address, size_t size, int protection, int flags, int fd,
 			 off_t offset)
 {
-	int saved = errno;
-	int err = fault(PM_CALL_MMAP);
-
-	if (!err &&
-	    mmap(address, size, protection, flags | MAP_FIXED, fd, offset) == MAP_FAILED)
-		err = -errno;
-	errno = saved;
-	return count(PM_CALL_MMAP, err);
+	return map(address, &address, size, protection, flags | MAP_FIXED, fd, offset);
 }
 
 int pm_kernel_munmap(void *address, size_t size)
@@ -356,18 +350,14 @@ ssize_t pm_kernel_receive(int fd, void *buffer, size_t size)
 
 bool pm_kernel_is_own_thread(pid_t tid)
 {
-	int saved = errno;
-	/* Signal 0 only checks that the thread is in the process. */
-	bool found = !syscall(SYS_tgkill, getpid(), tid, 0);
-
-	errno = saved;
-	return found;
+	return pm_kernel_is_thread_of(getpid(), tid);
 }
 
 bool pm_kernel_is_thread_of(pid_t pid, pid_t tid)
 {
 	int saved = errno;
-	/* EPERM means that the thread exists. */
+	/* Signal 0 only checks that the thread is in the process. EPERM means that it
+	 * exists. */
 	bool found = !syscall(SYS_tgkill, pid, tid, 0) || errno == EPERM;
 
 	errno = saved;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/kernel/owned.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

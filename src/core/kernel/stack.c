@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/kernel/stack.h"
 
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 

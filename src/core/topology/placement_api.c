@@ -3,7 +3,6 @@
 #include "perfmon/placement.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "core/api/export.h"
 #include "core/api/export_struct.h"
