@@ -83,14 +83,10 @@ void pm_sysfs_free(struct pm_sysfs *sysfs)
 /* Returns the lowest of its CPUs. */
 static uint64_t first_cpu(const struct pm_sysfs_pmu *pmu)
 {
-	size_t digits = 0;
-	uint64_t cpu = 0;
+	struct pm_slice number = {pmu->cpus, strspn(pmu->cpus, "0123456789")};
+	uint64_t cpu;
 
-	while (pm_char_is_digit(pmu->cpus[digits]))
-		digits++;
-	if (pm_slice_number((struct pm_slice){pmu->cpus, digits}, &cpu))
-		return UINT64_MAX;
-	return cpu;
+	return pm_slice_number(number, &cpu) ? UINT64_MAX : cpu;
 }
 
 /* Sorts the core PMUs by their CPUs, because their names do not show the order. */
@@ -247,14 +243,11 @@ static bool is_attribute(const char *name)
 {
 	static const char *const suffixes[] = {".scale", ".unit", ".per-pkg",
 					       ".snapshot"};
-	size_t length = strlen(name);
+	const char *dot = strrchr(name, '.');
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		size_t suffix = strlen(suffixes[i]);
-
-		if (length > suffix && !strcmp(name + length - suffix, suffixes[i]))
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (dot && dot > name && !strcmp(dot, suffixes[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -321,16 +314,6 @@ struct pm_sysfs_pmu *pm_sysfs_by_type(struct pm_sysfs *sysfs, uint32_t type)
 	return NULL;
 }
 
-static bool is_number_suffix(struct pm_slice rest)
-{
-	if (rest.length < 2 || rest.at[0] != '_')
-		return false;
-	for (size_t i = 1; i < rest.length; i++)
-		if (!pm_char_is_digit(rest.at[i]))
-			return false;
-	return true;
-}
-
 bool pm_sysfs_pmu_is(const struct pm_sysfs_pmu *pmu, struct pm_slice name,
 		     bool *is_own_name)
 {
@@ -356,8 +339,9 @@ bool pm_sysfs_pmu_is(const struct pm_sysfs_pmu *pmu, struct pm_slice name,
 			return false;
 	}
 	own.at += name.length;
-	own.length -= name.length;
-	return !own.length || is_number_suffix(own);
+	/* Nothing, or a number: "_12". */
+	return !*own.at || (*own.at == '_' && own.at[1] &&
+			    !own.at[1 + strspn(own.at + 1, "0123456789")]);
 }
 
 const struct pm_sysfs_term *pm_sysfs_term_find(const struct pm_sysfs_pmu *pmu,

@@ -35,11 +35,10 @@ static enum pm_level unit_of(const struct pm_topology *topology,
 		for (uint32_t k = 0; alone && k < topology->levels[order[i]].count; k++) {
 			const struct pm_cpus *group =
 				pm_topology_group_cpus(topology, order[i], k);
-			int first = pm_cpus_next(agents, 0), found = 0;
+			int found = 0;
 
-			for (; first >= 0 && found < 2;
-			     first = pm_cpus_next(agents, (unsigned int)first + 1))
-				found += pm_cpus_has(group, (unsigned int)first);
+			pm_cpus_each (agent, agents)
+				found += pm_cpus_has(group, (unsigned int)agent);
 			alone = found < 2;
 		}
 		if (alone)
