@@ -34,21 +34,12 @@ static int list_add(struct pm_walk_list *list, uint64_t at)
 	return 0;
 }
 
-bool pm_walk_has(const struct pm_walk_list *list, uint64_t at)
+/* Returns whether only the first record of TYPE counts. */
+static bool is_single(uint32_t type)
 {
-	size_t low = 0, high = list->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->at[middle] == at)
-			return true;
-		if (list->at[middle] < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
+	return type == PERFMON_PROFILE_TYPE_MACHINE ||
+	       type == PERFMON_PROFILE_TYPE_PACKAGES ||
+	       type == PERFMON_PROFILE_TYPE_ARGUMENTS;
 }
 
 int pm_walk_find(struct pm_walk *walk)
@@ -97,53 +88,8 @@ int pm_walk_find(struct pm_walk *walk)
 			walk->blocked = true;
 			break;
 		}
-		switch (type) {
-		case PERFMON_PROFILE_TYPE_PLAN:
-			err = list_add(&walk->plans, at);
-			break;
-		case PERFMON_PROFILE_TYPE_REGION:
-			err = list_add(&walk->regions, at);
-			break;
-		case PERFMON_PROFILE_TYPE_THREAD:
-			err = list_add(&walk->threads, at);
-			break;
-		case PERFMON_PROFILE_TYPE_JOINED:
-			err = list_add(&walk->joined, at);
-			break;
-		case PERFMON_PROFILE_TYPE_NODES:
-			err = list_add(&walk->nodes, at);
-			break;
-		case PERFMON_PROFILE_TYPE_NOTE:
-			err = list_add(&walk->notes, at);
-			break;
-		case PERFMON_PROFILE_TYPE_UNMATCHED:
-			err = list_add(&walk->unmatched, at);
-			break;
-		case PERFMON_PROFILE_TYPE_TOTALS:
-			err = list_add(&walk->totals, at);
-			break;
-		case PERFMON_PROFILE_TYPE_RUN_NOTE:
-			err = list_add(&walk->run_notes, at);
-			break;
-		case PERFMON_PROFILE_TYPE_CODE:
-			err = list_add(&walk->codes, at);
-			break;
-		case PERFMON_PROFILE_TYPE_STEPS:
-			err = list_add(&walk->steps, at);
-			break;
-		case PERFMON_PROFILE_TYPE_MACHINE:
-			if (!walk->machine)
-				walk->machine = at;
-			break;
-		case PERFMON_PROFILE_TYPE_PACKAGES:
-			if (!walk->packages)
-				walk->packages = at;
-			break;
-		case PERFMON_PROFILE_TYPE_ARGUMENTS:
-			if (!walk->arguments)
-				walk->arguments = at;
-			break;
-		}
+		if (type < PM_WALK_TYPES && !(is_single(type) && walk->found[type].count))
+			err = list_add(&walk->found[type], at);
 		walk->next = at + lead[1];
 	}
 	return err;
@@ -155,6 +101,30 @@ uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at)
 
 	/* Checked again, since the file may have changed since. */
 	return size > walk->size - at || size % 8 ? 0 : size;
+}
+
+int pm_walk_each(struct pm_walk *walk, const struct pm_walk_kind *kind)
+{
+	const struct pm_walk_list *list = &walk->found[kind->type];
+	uint64_t head[sizeof(struct perfmon_profile_steps) / 8]; /* the largest */
+	int err = 0;
+
+	for (size_t i = 0; !err && i < list->count; i++) {
+		uint64_t at = list->at[i], size = pm_walk_record_size(walk, at);
+
+		err = -EINVAL;
+		if (size >= kind->head_size) {
+			pm_walk_copy_plan(head, walk->base + at, kind->head_size);
+			err = kind->take(walk, head, at + kind->head_size,
+					 size - kind->head_size);
+		}
+		if (err != -EINVAL)
+			continue;
+		pm_snapshot_problem(walk->s, "the profile has %s at byte %llu",
+				    kind->what, (unsigned long long)at);
+		err = 0;
+	}
+	return err;
 }
 
 /* Returns a string of LENGTH bytes at offset AT, or NULL without memory. */
@@ -170,176 +140,86 @@ static char *text_copy(const struct pm_walk *walk, uint64_t at, size_t length)
 	return text;
 }
 
-int pm_walk_notes(struct pm_walk *walk)
+static int take_region(struct pm_walk *walk, void *head, uint64_t behind, uint64_t left)
 {
+	const struct perfmon_profile_region *region = head;
 	struct pm_snapshot *s = walk->s;
 
-	uint64_t lacking = pm_walk_word(walk->base +
-					offsetof(struct perfmon_profile_header, lacking));
-
-	s->notes = calloc(walk->notes.count + 1, sizeof(*s->notes));
-	if (!s->notes)
-		return -ENOMEM;
-	for (size_t i = 0; i < walk->notes.count; i++) {
-		uint64_t at = walk->notes.at[i], size = pm_walk_record_size(walk, at);
-		struct perfmon_profile_note note;
-
-		if (size < sizeof(note))
-			goto bad;
-		pm_walk_copy(&note, walk->base + at, sizeof(note));
-		if (note.length > size - sizeof(note))
-			goto bad;
-		s->notes[s->note_count] = text_copy(walk, at + sizeof(note), note.length);
-		if (!s->notes[s->note_count])
-			return -ENOMEM;
-		if (lacking && at == lacking) {
-			pm_snapshot_problem(s, "%s", s->notes[s->note_count]);
-			free(s->notes[s->note_count]);
-			s->notes[s->note_count] = NULL;
-		} else {
-			s->note_count++;
-		}
-		continue;
-	bad:
-		pm_snapshot_problem(s, "the profile has a bad note at byte %llu",
-				    (unsigned long long)at);
-	}
-	return 0;
+	if (!region->id || region->id > s->region_count || s->regions[region->id] ||
+	    region->length > PERFMON_PROFILE_NAME_MAX || region->length > left)
+		return -EINVAL;
+	s->regions[region->id] = text_copy(walk, behind, region->length);
+	return s->regions[region->id] ? 0 : -ENOMEM;
 }
 
-int pm_walk_unmatched(struct pm_walk *walk)
-{
-	struct pm_snapshot *s = walk->s;
-
-	s->unmatched = calloc(walk->unmatched.count + 1, sizeof(*s->unmatched));
-	if (!s->unmatched)
-		return -ENOMEM;
-	for (size_t i = 0; i < walk->unmatched.count; i++) {
-		uint64_t at = walk->unmatched.at[i], size = pm_walk_record_size(walk, at);
-		struct pm_snapshot_unmatched *to = &s->unmatched[s->unmatched_count];
-		struct perfmon_profile_unmatched kind;
-		char *text;
-
-		if (size < sizeof(kind))
-			goto bad;
-		pm_walk_copy(&kind, walk->base + at, sizeof(kind));
-		size -= sizeof(kind);
-		if (kind.name_length > size ||
-		    kind.place_length > size - kind.name_length)
-			goto bad;
-		text = text_copy(walk, at + sizeof(kind),
-				 kind.name_length + kind.place_length);
-		if (!text)
-			return -ENOMEM;
-		to->count = kind.count;
-		to->name = strndup(text, kind.name_length);
-		to->place = strdup(text + kind.name_length);
-		free(text);
-		/* pm_snapshot_free() frees the part that was copied. */
-		s->unmatched_count++;
-		if (!to->name || !to->place)
-			return -ENOMEM;
-		continue;
-	bad:
-		pm_snapshot_problem(s, "the profile has a bad END at byte %llu",
-				    (unsigned long long)at);
-	}
-	return 0;
-}
+static const struct pm_walk_kind region_kind = {PERFMON_PROFILE_TYPE_REGION,
+						sizeof(struct perfmon_profile_region),
+						"a bad region", take_region};
 
 int pm_walk_regions(struct pm_walk *walk)
 {
 	struct pm_snapshot *s = walk->s;
-	uint32_t limit = (uint32_t)walk->regions.count + REGION_GAP, last = 0;
-	char **names = calloc((size_t)limit + 1, sizeof(*names));
+	uint32_t last =
+		(uint32_t)walk->found[PERFMON_PROFILE_TYPE_REGION].count + REGION_GAP;
+	char **names = calloc((size_t)last + 1, sizeof(*names));
+	int err;
 
 	if (!names)
 		return -ENOMEM;
 	s->regions = names;
-	s->region_count = limit;
+	s->region_count = last;
 	names[0] = strdup("");
 	if (!names[0])
 		return -ENOMEM;
-	for (size_t i = 0; i < walk->regions.count; i++) {
-		uint64_t at = walk->regions.at[i], size = pm_walk_record_size(walk, at);
-		struct perfmon_profile_region region;
-
-		if (size < sizeof(region))
-			goto bad;
-		pm_walk_copy(&region, walk->base + at, sizeof(region));
-		if (!region.id || region.id > limit || names[region.id] ||
-		    region.length > PERFMON_PROFILE_NAME_MAX ||
-		    region.length > size - sizeof(region))
-			goto bad;
-		names[region.id] = text_copy(walk, at + sizeof(region), region.length);
-		if (!names[region.id])
-			return -ENOMEM;
-		if (region.id > last)
-			last = region.id;
-		continue;
-	bad:
-		pm_snapshot_problem(s, "the profile has a bad region at byte %llu",
-				    (unsigned long long)at);
-	}
-	for (uint32_t id = 1; id <= last; id++) {
+	err = pm_walk_each(walk, &region_kind);
+	while (!names[last])
+		last--;
+	for (uint32_t id = 1; !err && id <= last; id++) {
 		if (!names[id] && asprintf(&names[id], "(region %u)", id) < 0) {
 			names[id] = NULL;
-			return -ENOMEM;
+			err = -ENOMEM;
 		}
 	}
 	s->region_count = last;
-	return 0;
+	return err;
 }
 
-/* Takes the code of a region from the record at AT. Returns 0, -ENOMEM, or -EINVAL if the record is bad. */
-static int take_code(const struct pm_walk *walk, uint64_t at)
+static int take_code(struct pm_walk *walk, void *head, uint64_t behind, uint64_t left)
 {
-	uint64_t size = pm_walk_record_size(walk, at);
-	struct pm_snapshot_code made = {.offset = 0}, **to;
-	struct perfmon_profile_code code;
+	const struct perfmon_profile_code *code = head;
+	struct pm_snapshot_code made = {.offset = code->offset}, **to;
 	char *text;
 
-	if (size < sizeof(code))
+	if (!code->region || code->region > walk->s->region_count ||
+	    code->build_length > PERFMON_PROFILE_BUILD_ID_MAX ||
+	    code->path_length > PERFMON_PROFILE_PATH_MAX ||
+	    (uint64_t)code->build_length + code->path_length > left)
 		return -EINVAL;
-	pm_walk_copy(&code, walk->base + at, sizeof(code));
-	size -= sizeof(code);
-	if (!code.region || code.region > walk->s->region_count ||
-	    code.build_length > PERFMON_PROFILE_BUILD_ID_MAX ||
-	    code.path_length > PERFMON_PROFILE_PATH_MAX ||
-	    (uint64_t)code.build_length + code.path_length > size)
-		return -EINVAL;
-	text = text_copy(walk, at + sizeof(code), code.build_length + code.path_length);
+	text = text_copy(walk, behind, code->build_length + code->path_length);
 	if (!text)
 		return -ENOMEM;
-	made.offset = code.offset;
-	memcpy(made.build_id, text, code.build_length);
-	to = &walk->s->codes[code.region];
+	memcpy(made.build_id, text, code->build_length);
+	to = &walk->s->codes[code->region];
 	free(*to);
-	*to = pm_snapshot_code_make(&made, text + code.build_length, code.path_length);
+	*to = pm_snapshot_code_make(&made, text + code->build_length, code->path_length);
 	free(text);
 	return *to ? 0 : -ENOMEM;
 }
+
+static const struct pm_walk_kind code_kind = {PERFMON_PROFILE_TYPE_CODE,
+					      sizeof(struct perfmon_profile_code),
+					      "a bad place of code", take_code};
 
 int pm_walk_codes(struct pm_walk *walk)
 {
 	struct pm_snapshot *s = walk->s;
 
-	if (!walk->codes.count)
+	if (!walk->found[PERFMON_PROFILE_TYPE_CODE].count)
 		return 0;
 	s->codes = calloc((size_t)s->region_count + 1, sizeof(*s->codes));
 	if (!s->codes)
 		return -ENOMEM;
-	for (size_t i = 0; i < walk->codes.count; i++) {
-		int err = take_code(walk, walk->codes.at[i]);
-
-		if (err == -ENOMEM)
-			return err;
-		if (err)
-			pm_snapshot_problem(
-				s, "the profile has a bad place of code at byte %llu",
-				(unsigned long long)walk->codes.at[i]);
-	}
-	return 0;
+	return pm_walk_each(walk, &code_kind);
 }
 
 /* Repairs fields on which reports rely. */
@@ -355,7 +235,7 @@ static void mend(struct pm_snapshot *s, struct perfmon_profile_counter *counter)
 }
 
 /* The different events of a snapshot, in a hash table with open addressing. */
-struct events {
+struct pm_walk_events {
 	const struct perfmon_profile_counter *entry[4 * PM_WALK_EVENTS];
 	uint64_t seed; /* random: a profile cannot choose names that collide */
 	uint32_t count, most;
@@ -419,9 +299,9 @@ static int count_paths(const struct pm_snapshot *s, uint64_t *paths)
 }
 
 /* Adds the events of PLAN. Returns 0, -ENOMEM, or -E2BIG if there are too many. */
-static int events_add(struct events *events, const struct pm_walk *walk,
-		      const struct pm_snapshot_plan *plan)
+static int events_add(const struct pm_walk *walk, const struct pm_snapshot_plan *plan)
 {
+	struct pm_walk_events *events = walk->events;
 	const size_t mask = sizeof(events->entry) / sizeof(events->entry[0]) - 1;
 
 	for (uint32_t c = 0; c < plan->counter_count; c++) {
@@ -449,68 +329,47 @@ static int events_add(struct events *events, const struct pm_walk *walk,
 	return 0;
 }
 
-static int take_plans(struct pm_walk *walk, struct events *events)
+static int take_plan(struct pm_walk *walk, void *head, uint64_t behind, uint64_t left)
 {
+	const struct perfmon_profile_plan *from = head;
 	struct pm_snapshot *s = walk->s;
+	size_t bytes = (size_t)from->counters * sizeof(struct perfmon_profile_counter);
+	struct pm_snapshot_plan plan = {.generation = from->generation,
+					.counter_count = from->counters,
+					.time = from->time};
+	int err;
 
-	s->plans = calloc(walk->plans.count + 1, sizeof(*s->plans));
-	if (!s->plans)
+	if (from->counters > PERFMON_PROFILE_COUNTERS_MAX || bytes > left)
+		return -EINVAL;
+	plan.counters = malloc(bytes + 1);
+	if (!plan.counters)
 		return -ENOMEM;
-	for (size_t i = 0; i < walk->plans.count; i++) {
-		uint64_t at = walk->plans.at[i], size = pm_walk_record_size(walk, at);
-		struct pm_snapshot_plan *plan = &s->plans[s->plan_count];
-		struct perfmon_profile_plan head;
-		size_t bytes;
-		int err;
-
-		if (size < sizeof(head))
-			goto bad;
-		pm_walk_copy_plan(&head, walk->base + at, sizeof(head));
-		bytes = (size_t)head.counters * sizeof(*plan->counters);
-		if (head.counters > PERFMON_PROFILE_COUNTERS_MAX ||
-		    bytes > size - sizeof(head))
-			goto bad;
-		plan->counters = malloc(bytes + 1);
-		if (!plan->counters)
-			return -ENOMEM;
-		pm_walk_copy_plan(plan->counters, walk->base + at + sizeof(head), bytes);
-		for (uint32_t c = 0; c < head.counters; c++)
-			mend(s, &plan->counters[c]);
-		plan->generation = head.generation;
-		plan->counter_count = head.counters;
-		plan->time = head.time;
-		err = events_add(events, walk, plan);
-		if (err)
-			free(plan->counters);
-		if (err == -E2BIG) {
-			pm_snapshot_problem(s,
-					    "the profile counts more than %u different "
-					    "events: events of later plans are missing",
-					    events->most);
-			break;
-		}
-		if (err)
-			return err;
-		s->plan_count++;
-		if (s->plan_count == 1 || plan->generation >= s->generation) {
-			s->generation = plan->generation;
-			s->counters = plan->counters;
-			s->counter_count = plan->counter_count;
-		}
-		continue;
-	bad:
-		pm_snapshot_problem(s,
-				    "the profile has a bad plan of events at byte %llu",
-				    (unsigned long long)at);
+	pm_walk_copy_plan(plan.counters, walk->base + behind, bytes);
+	for (uint32_t c = 0; c < plan.counter_count; c++)
+		mend(s, &plan.counters[c]);
+	err = PM_GROW(s->plans, s->plan_count) ? events_add(walk, &plan) : -ENOMEM;
+	if (err) {
+		free(plan.counters);
+		return err;
+	}
+	s->plans[s->plan_count++] = plan;
+	if (s->plan_count == 1 || plan.generation >= s->generation) {
+		s->generation = plan.generation;
+		s->counters = plan.counters;
+		s->counter_count = plan.counter_count;
 	}
 	return 0;
 }
+
+static const struct pm_walk_kind plan_kind = {PERFMON_PROFILE_TYPE_PLAN,
+					      sizeof(struct perfmon_profile_plan),
+					      "a bad plan of events", take_plan};
 
 int pm_walk_plans(struct pm_walk *walk)
 {
 	const struct pm_snapshot *s = walk->s;
 	uint64_t nodes = count_steps(s);
-	struct events *events = calloc(1, sizeof(*events));
+	struct pm_walk_events *events = calloc(1, sizeof(*events));
 	int err = events ? 0 : -ENOMEM;
 
 	if (!err) {
@@ -520,151 +379,179 @@ int pm_walk_plans(struct pm_walk *walk)
 			nodes += s->joined[t].node_count;
 		events->seed = pm_hash_seed();
 		events->most = pm_walk_events_most(walk->size, nodes);
-		err = take_plans(walk, events);
+		walk->events = events;
+		err = pm_walk_each(walk, &plan_kind);
+		if (err == -E2BIG) {
+			pm_snapshot_problem(walk->s,
+					    "the profile counts more than %u different "
+					    "events: events of later plans are missing",
+					    events->most);
+			err = 0;
+		}
 	}
 	free(events);
 	return err;
 }
 
-void pm_walk_machine(struct pm_walk *walk)
+static int take_note(struct pm_walk *walk, void *head, uint64_t behind, uint64_t left)
 {
-	struct pm_cpu_kinds *kinds = &walk->s->kinds;
-	struct perfmon_profile_machine machine;
-	uint64_t size;
+	const struct perfmon_profile_note *note = head;
+	uint64_t lacking = pm_walk_word(walk->base +
+					offsetof(struct perfmon_profile_header, lacking));
+	struct pm_snapshot *s = walk->s;
+	char *text;
 
-	if (!walk->machine)
-		return;
-	size = pm_walk_record_size(walk, walk->machine);
-	if (size >= sizeof(machine))
-		pm_walk_copy(&machine, walk->base + walk->machine, sizeof(machine));
-	if (size < sizeof(machine) ||
-	    machine.kinds >
-		    (size - sizeof(machine)) / sizeof(struct perfmon_profile_kind)) {
-		pm_snapshot_problem(walk->s, "the profile has a bad machine at byte %llu",
-				    (unsigned long long)walk->machine);
-		return;
+	if (note->length > left)
+		return -EINVAL;
+	if (!PM_GROW(s->notes, s->note_count))
+		return -ENOMEM;
+	text = text_copy(walk, behind, note->length);
+	if (!text)
+		return -ENOMEM;
+	if (lacking && behind == lacking + sizeof(*note)) {
+		pm_snapshot_problem(s, "%s", text);
+		free(text);
+	} else {
+		s->notes[s->note_count++] = text;
 	}
+	return 0;
+}
+
+static int take_unmatched(struct pm_walk *walk, void *head, uint64_t behind,
+			  uint64_t left)
+{
+	const struct perfmon_profile_unmatched *kind = head;
+	struct pm_snapshot *s = walk->s;
+	struct pm_snapshot_unmatched *to;
+	char *text;
+
+	if (kind->name_length > left || kind->place_length > left - kind->name_length)
+		return -EINVAL;
+	if (!PM_GROW(s->unmatched, s->unmatched_count))
+		return -ENOMEM;
+	text = text_copy(walk, behind, kind->name_length + kind->place_length);
+	if (!text)
+		return -ENOMEM;
+	/* pm_snapshot_free() frees the part that was copied. */
+	to = &s->unmatched[s->unmatched_count++];
+	to->count = kind->count;
+	to->name = strndup(text, kind->name_length);
+	to->place = strdup(text + kind->name_length);
+	free(text);
+	return to->name && to->place ? 0 : -ENOMEM;
+}
+
+static int take_machine(struct pm_walk *walk, void *head, uint64_t behind, uint64_t left)
+{
+	const struct perfmon_profile_machine *machine = head;
+	struct pm_cpu_kinds *kinds = &walk->s->kinds;
+
+	if (machine->kinds > left / sizeof(struct perfmon_profile_kind))
+		return -EINVAL;
 	/* A machine with too many kinds of CPU counts as unknown. */
-	if (machine.kinds > PM_CPU_KINDS)
-		return;
-	kinds->slots = machine.slots <= UINT8_MAX ? machine.slots : 0;
-	for (uint32_t i = 0; i < machine.kinds; i++) {
+	if (machine->kinds > PM_CPU_KINDS)
+		return 0;
+	kinds->slots = machine->slots <= UINT8_MAX ? machine->slots : 0;
+	for (; kinds->count < machine->kinds; kinds->count++) {
 		struct perfmon_profile_kind kind;
 
-		pm_walk_copy(&kind,
-			     walk->base + walk->machine + sizeof(machine) +
-				     i * sizeof(kind),
+		pm_walk_copy(&kind, walk->base + behind + kinds->count * sizeof(kind),
 			     sizeof(kind));
-		kinds->kind[kinds->count++] = (struct pm_cpu_kind){
+		kinds->kind[kinds->count] = (struct pm_cpu_kind){
 			.maker = kind.maker <= PM_CPU_ARM ? (enum pm_cpu_maker)kind.maker
 							  : PM_CPU_UNKNOWN,
 			.family = kind.family,
 			.model = kind.model,
 		};
 	}
-}
-
-int pm_walk_arguments(struct pm_walk *walk)
-{
-	struct pm_snapshot *s = walk->s;
-	struct perfmon_profile_arguments arguments;
-	uint64_t size;
-
-	if (!walk->arguments)
-		return 0;
-	size = pm_walk_record_size(walk, walk->arguments);
-	if (size >= sizeof(arguments))
-		pm_walk_copy(&arguments, walk->base + walk->arguments, sizeof(arguments));
-	if (size < sizeof(arguments) || arguments.length > size - sizeof(arguments) ||
-	    arguments.length > PERFMON_PROFILE_ARGUMENTS_MAX) {
-		pm_snapshot_problem(s, "the profile has bad arguments at byte %llu",
-				    (unsigned long long)walk->arguments);
-		return 0;
-	}
-	s->arguments =
-		text_copy(walk, walk->arguments + sizeof(arguments), arguments.length);
-	s->arguments_length = arguments.length;
-	s->arguments_cut = arguments.flags & PERFMON_PROFILE_ARGUMENTS_CUT;
-	return s->arguments ? 0 : -ENOMEM;
-}
-
-/* Takes the note at AT. Returns false if it is not good. */
-static bool take_run_note(const struct pm_walk *walk, uint64_t at)
-{
-	uint64_t size = pm_walk_record_size(walk, at);
-	struct perfmon_profile_run_note note;
-	char text[PM_RUN_NOTE_KEY + PM_RUN_NOTE_VALUE + 8];
-	struct pm_slice key, value;
-
-	if (size < sizeof(note))
-		return false;
-	pm_walk_copy(&note, walk->base + at, sizeof(note));
-	if (note.key_length > PM_RUN_NOTE_KEY || note.value_length > PM_RUN_NOTE_VALUE ||
-	    note.key_length + note.value_length > size - sizeof(note))
-		return false;
-	pm_walk_copy(text, walk->base + at + sizeof(note),
-		     (note.key_length + note.value_length + 7) & ~(size_t)7);
-	key = (struct pm_slice){text, note.key_length};
-	value = (struct pm_slice){text + note.key_length, note.value_length};
-	return pm_run_note_set(walk->s->run_notes, key, value);
-}
-
-int pm_walk_run_notes(struct pm_walk *walk)
-{
-	struct pm_snapshot *s = walk->s;
-
-	if (!walk->run_notes.count)
-		return 0;
-	s->run_notes = calloc(1, sizeof(*s->run_notes));
-	if (!s->run_notes)
-		return -ENOMEM;
-	for (size_t i = 0; i < walk->run_notes.count; i++)
-		if (!take_run_note(walk, walk->run_notes.at[i]))
-			pm_snapshot_problem(s,
-					    "the profile has a bad note of the run at "
-					    "byte %llu",
-					    (unsigned long long)walk->run_notes.at[i]);
 	return 0;
 }
 
-void pm_walk_totals(struct pm_walk *walk)
+static int take_arguments(struct pm_walk *walk, void *head, uint64_t behind,
+			  uint64_t left)
 {
+	const struct perfmon_profile_arguments *arguments = head;
 	struct pm_snapshot *s = walk->s;
 
-	for (size_t i = 0; i < walk->totals.count; i++) {
-		uint64_t at = walk->totals.at[i], size = pm_walk_record_size(walk, at);
-		struct perfmon_profile_totals totals;
-
-		if (size >= sizeof(totals))
-			pm_walk_copy(&totals, walk->base + at, sizeof(totals));
-		if (size < sizeof(totals) ||
-		    totals.counters > (size - sizeof(totals)) / sizeof(s->totals[0])) {
-			pm_snapshot_problem(s, "the profile has bad totals at byte %llu",
-					    (unsigned long long)at);
-			continue;
-		}
-		if (totals.generation != s->generation ||
-		    totals.counters != s->counter_count)
-			continue;
-		pm_walk_copy((unsigned char *)s->totals, walk->base + at + sizeof(totals),
-			     totals.counters * sizeof(s->totals[0]));
-		s->has_totals = false;
-		for (uint32_t c = 0; c < totals.counters; c++)
-			s->has_totals |= s->totals[c] != 0;
-	}
+	if (arguments->length > left || arguments->length > PERFMON_PROFILE_ARGUMENTS_MAX)
+		return -EINVAL;
+	s->arguments = text_copy(walk, behind, arguments->length);
+	s->arguments_length = arguments->length;
+	s->arguments_cut = arguments->flags & PERFMON_PROFILE_ARGUMENTS_CUT;
+	return s->arguments ? 0 : -ENOMEM;
 }
 
-void pm_walk_packages(struct pm_walk *walk)
+static int take_run_note(struct pm_walk *walk, void *head, uint64_t behind, uint64_t left)
+{
+	const struct perfmon_profile_run_note *note = head;
+	char text[PM_RUN_NOTE_KEY + PM_RUN_NOTE_VALUE + 8];
+	struct pm_snapshot *s = walk->s;
+	struct pm_slice key, value;
+
+	if (!s->run_notes)
+		s->run_notes = calloc(1, sizeof(*s->run_notes));
+	if (!s->run_notes)
+		return -ENOMEM;
+	if (note->key_length > PM_RUN_NOTE_KEY ||
+	    note->value_length > PM_RUN_NOTE_VALUE ||
+	    note->key_length + note->value_length > left)
+		return -EINVAL;
+	pm_walk_copy(text, walk->base + behind,
+		     (note->key_length + note->value_length + 7) & ~(size_t)7);
+	key = (struct pm_slice){text, note->key_length};
+	value = (struct pm_slice){text + note->key_length, note->value_length};
+	return pm_run_note_set(s->run_notes, key, value) ? 0 : -EINVAL;
+}
+
+static int take_totals(struct pm_walk *walk, void *head, uint64_t behind, uint64_t left)
+{
+	const struct perfmon_profile_totals *totals = head;
+	struct pm_snapshot *s = walk->s;
+
+	if (totals->counters > left / sizeof(s->totals[0]))
+		return -EINVAL;
+	if (totals->generation != s->generation || totals->counters != s->counter_count)
+		return 0;
+	pm_walk_copy(s->totals, walk->base + behind,
+		     totals->counters * sizeof(s->totals[0]));
+	s->has_totals = false;
+	for (uint32_t c = 0; c < totals->counters; c++)
+		s->has_totals |= s->totals[c] != 0;
+	return 0;
+}
+
+static int take_packages(struct pm_walk *walk, void *head, uint64_t behind, uint64_t left)
 {
 	struct perfmon_profile_packages *to = &walk->s->packages;
 
-	if (!walk->packages)
-		return;
-	if (pm_walk_record_size(walk, walk->packages) < sizeof(*to)) {
-		pm_snapshot_problem(walk->s, "the profile has bad packages at byte %llu",
-				    (unsigned long long)walk->packages);
-		return;
-	}
-	pm_walk_copy(to, walk->base + walk->packages, sizeof(*to));
+	(void)behind;
+	(void)left;
+	*to = *(const struct perfmon_profile_packages *)head;
 	to->place[sizeof(to->place) - 1] = '\0';
+	return 0;
+}
+
+int pm_walk_rest(struct pm_walk *walk)
+{
+	static const struct pm_walk_kind kinds[] = {
+		{PERFMON_PROFILE_TYPE_NOTE, sizeof(struct perfmon_profile_note),
+		 "a bad note", take_note},
+		{PERFMON_PROFILE_TYPE_UNMATCHED, sizeof(struct perfmon_profile_unmatched),
+		 "a bad END", take_unmatched},
+		{PERFMON_PROFILE_TYPE_ARGUMENTS, sizeof(struct perfmon_profile_arguments),
+		 "bad arguments", take_arguments},
+		{PERFMON_PROFILE_TYPE_RUN_NOTE, sizeof(struct perfmon_profile_run_note),
+		 "a bad note of the run", take_run_note},
+		{PERFMON_PROFILE_TYPE_MACHINE, sizeof(struct perfmon_profile_machine),
+		 "a bad machine", take_machine},
+		{PERFMON_PROFILE_TYPE_TOTALS, sizeof(struct perfmon_profile_totals),
+		 "bad totals", take_totals},
+		{PERFMON_PROFILE_TYPE_PACKAGES, sizeof(struct perfmon_profile_packages),
+		 "bad packages", take_packages},
+	};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		err = pm_walk_each(walk, &kinds[i]);
+	return err;
 }

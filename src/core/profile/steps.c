@@ -16,7 +16,7 @@
 		 sizeof(((struct perfmon_profile_mark *)0)->count[0]))
 
 /* The steps by their number in the profile, and what their last part was. */
-struct found {
+struct pm_walk_steps {
 	struct pm_snapshot_steps steps[PERFMON_PROFILE_STEPS_MAX];
 	struct perfmon_profile_steps last[PERFMON_PROFILE_STEPS_MAX];
 };
@@ -26,40 +26,25 @@ static size_t size_of_path(const struct perfmon_profile_steps *head)
 	return ((size_t)head->depth * sizeof(uint32_t) + 7) / 8 * 8;
 }
 
-/* Copies the head of the part at AT. Returns false if it does not hold. */
-static bool take_head(const struct pm_walk *walk, uint64_t at,
-		      struct perfmon_profile_steps *head)
+/* Returns whether HEAD holds, with LEFT bytes behind it. */
+static bool is_sound(const struct perfmon_profile_steps *head, uint64_t left)
 {
-	const struct perfmon_profile_steps *shared = (const void *)(walk->base + at);
-	uint64_t size = pm_walk_record_size(walk, at);
-	uint32_t flags, count;
-
-	if (size < sizeof(*head))
-		return false;
-	/* Pairs with the release store of the flag after the last mark, */
-	flags = __atomic_load_n(&shared->flags, __ATOMIC_ACQUIRE);
-	/* and with that of the count after each. */
-	count = __atomic_load_n(&shared->count, __ATOMIC_ACQUIRE);
-	pm_walk_copy(head, walk->base + at, sizeof(*head));
-	head->flags = flags;
-	head->count = count;
-	head->name[sizeof(head->name) - 1] = '\0';
-	if (!head->series || head->series > PERFMON_PROFILE_STEPS_MAX || !head->depth ||
-	    head->depth > PERFMON_PROFILE_DEPTH_MAX ||
-	    head->part >= PERFMON_PROFILE_PARTS_MAX ||
-	    head->capacity > PERFMON_PROFILE_MARKS_MAX ||
-	    head->counters > PERFMON_PROFILE_COUNTERS_MAX || head->mark_size % 8 ||
-	    head->mark_size <
-		    sizeof(struct perfmon_profile_mark) +
-			    head->counters *
-				    sizeof(((struct perfmon_profile_mark *)0)->count[0]))
-		return false;
-	size -= sizeof(*head);
-	return size_of_path(head) <= size && head->count <= head->capacity &&
-	       head->capacity <= (size - size_of_path(head)) / head->mark_size;
+	return head->series && head->series <= PERFMON_PROFILE_STEPS_MAX && head->depth &&
+	       head->depth <= PERFMON_PROFILE_DEPTH_MAX &&
+	       head->part < PERFMON_PROFILE_PARTS_MAX &&
+	       head->capacity <= PERFMON_PROFILE_MARKS_MAX &&
+	       head->counters <= PERFMON_PROFILE_COUNTERS_MAX &&
+	       head->mark_size % 8 == 0 &&
+	       head->mark_size >=
+		       sizeof(struct perfmon_profile_mark) +
+			       head->counters * sizeof(((struct perfmon_profile_mark *)0)
+							       ->count[0]) &&
+	       size_of_path(head) <= left && head->count <= head->capacity &&
+	       head->capacity <= (left - size_of_path(head)) / head->mark_size;
 }
 
-/* Begins the steps that HEAD, at AT, leads. Returns 0, -EINVAL or -ENOMEM. */
+/* Begins the steps that HEAD leads; their path is at offset AT. Returns 0, -EINVAL or
+ * -ENOMEM. */
 static int steps_begin(const struct pm_walk *walk, uint64_t at,
 		       const struct perfmon_profile_steps *head,
 		       struct pm_snapshot_steps *steps)
@@ -71,7 +56,7 @@ static int steps_begin(const struct pm_walk *walk, uint64_t at,
 	steps->path = malloc(bytes);
 	if (!steps->path)
 		return -ENOMEM;
-	pm_walk_copy(steps->path, walk->base + at + sizeof(*head), bytes);
+	pm_walk_copy(steps->path, walk->base + at, bytes);
 	for (uint32_t i = 0; i < head->depth; i++)
 		if (!steps->path[i] || steps->path[i] > walk->s->region_count)
 			return -EINVAL;
@@ -141,28 +126,35 @@ static int mark_add(const struct pm_walk *walk, uint64_t at,
 	return node_add(steps, mark->ticks, &to.node);
 }
 
-/* Adds the part at AT. Returns 0, -EINVAL or -ENOMEM. */
-static int part_add(const struct pm_walk *walk, uint64_t at, struct found *found)
+/* Adds a part. */
+static int take_part(struct pm_walk *walk, void *record, uint64_t behind, uint64_t left)
 {
-	struct perfmon_profile_steps head, *last;
+	const struct perfmon_profile_steps *shared =
+		(const void *)(walk->base + behind - sizeof(*shared));
+	struct perfmon_profile_steps *head = record, *last;
 	struct pm_snapshot_steps *steps;
 	uint64_t mark;
 	int err = 0;
 
-	if (!take_head(walk, at, &head))
+	/* Pairs with the release store of the flag after the last mark, */
+	head->flags = __atomic_load_n(&shared->flags, __ATOMIC_ACQUIRE);
+	/* and with that of the count after each. */
+	head->count = __atomic_load_n(&shared->count, __ATOMIC_ACQUIRE);
+	head->name[sizeof(head->name) - 1] = '\0';
+	if (!is_sound(head, left))
 		return -EINVAL;
-	last = &found->last[head.series - 1];
-	steps = &found->steps[head.series - 1];
-	if (!head.part && !last->series)
-		err = steps_begin(walk, at, &head, steps);
-	else if (!last->series || head.part != last->part + 1 ||
-		 head.counters != last->counters || head.depth != last->depth)
+	last = &walk->steps->last[head->series - 1];
+	steps = &walk->steps->steps[head->series - 1];
+	if (!head->part && !last->series)
+		err = steps_begin(walk, behind, head, steps);
+	else if (!last->series || head->part != last->part + 1 ||
+		 head->counters != last->counters || head->depth != last->depth)
 		err = -EINVAL;
-	mark = at + sizeof(head) + size_of_path(&head);
-	for (uint32_t i = 0; !err && i < head.count; i++, mark += head.mark_size)
+	mark = behind + size_of_path(head);
+	for (uint32_t i = 0; !err && i < head->count; i++, mark += head->mark_size)
 		err = mark_add(walk, mark, steps);
 	if (!err)
-		*last = head;
+		*last = *head;
 	return err;
 }
 
@@ -268,7 +260,7 @@ static void steps_end(struct pm_snapshot_steps *steps)
 }
 
 /* Moves what was found into the snapshot, and adds what each node has since the last mark. */
-static int found_end(struct pm_snapshot *s, struct found *found)
+static int found_end(struct pm_snapshot *s, struct pm_walk_steps *found)
 {
 	int err = 0;
 
@@ -297,22 +289,19 @@ static int found_end(struct pm_snapshot *s, struct found *found)
 
 int pm_walk_steps(struct pm_walk *walk)
 {
-	struct found *found;
-	int err = 0;
+	static const struct pm_walk_kind kind = {PERFMON_PROFILE_TYPE_STEPS,
+						 sizeof(struct perfmon_profile_steps),
+						 "bad steps", take_part};
+	struct pm_walk_steps *found;
+	int err;
 
-	if (!walk->steps.count)
+	if (!walk->found[PERFMON_PROFILE_TYPE_STEPS].count)
 		return 0;
 	found = calloc(1, sizeof(*found));
 	if (!found)
 		return -ENOMEM;
-	for (size_t i = 0; err != -ENOMEM && i < walk->steps.count; i++) {
-		err = part_add(walk, walk->steps.at[i], found);
-		if (err == -EINVAL)
-			pm_snapshot_problem(walk->s,
-					    "the profile has bad steps at byte %llu",
-					    (unsigned long long)walk->steps.at[i]);
-	}
-	err = err == -ENOMEM ? err : found_end(walk->s, found);
+	walk->steps = found;
+	err = pm_walk_each(walk, &kind) ?: found_end(walk->s, found);
 	for (uint32_t i = 0; i < PERFMON_PROFILE_STEPS_MAX; i++) {
 		free(found->steps[i].thread.nodes);
 		free(found->steps[i].step);

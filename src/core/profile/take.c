@@ -88,13 +88,9 @@ static int take_all(struct pm_walk *walk)
 	err = err ?: pm_walk_thread_plans(walk->s);
 	if (!err)
 		tell_extremes(walk->s);
-	err = err ?: pm_walk_notes(walk) ?: pm_walk_unmatched(walk) ?: pm_walk_arguments(walk)
-		?: pm_walk_run_notes(walk);
+	err = err ?: pm_walk_rest(walk);
 	if (!err) {
 		take_header(walk);
-		pm_walk_machine(walk);
-		pm_walk_totals(walk);
-		pm_walk_packages(walk);
 		check_regions(walk->s, walk->s->threads, walk->s->thread_count);
 		check_regions(walk->s, walk->s->joined, walk->s->joined_count);
 		pm_snapshot_set_writer(walk->s, PM_WRITER_UNKNOWN);
@@ -131,17 +127,8 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 			    offsetof(struct perfmon_profile_header, aggregate_sequence)))
 		after = before + 1;
 	*changed = before & 1 || after != before;
-	free(walk.regions.at);
-	free(walk.notes.at);
-	free(walk.unmatched.at);
-	free(walk.totals.at);
-	free(walk.run_notes.at);
-	free(walk.plans.at);
-	free(walk.threads.at);
-	free(walk.joined.at);
-	free(walk.nodes.at);
-	free(walk.steps.at);
-	free(walk.codes.at);
+	for (size_t type = 0; type < PM_WALK_TYPES; type++)
+		free(walk.found[type].at);
 	if (err)
 		pm_snapshot_free(walk.s);
 	else

@@ -114,6 +114,23 @@ static bool make_room(void *array, size_t count, size_t size)
 	return true;
 }
 
+static bool has(const struct pm_walk_list *list, uint64_t at)
+{
+	size_t low = 0, high = list->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->at[middle] == at)
+			return true;
+		if (list->at[middle] < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
 /* Copies the nodes of THREAD, whose record is at offset AT. */
 static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 		      uint64_t at)
@@ -121,6 +138,7 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 	const struct perfmon_profile_thread *record = &thread->record;
 	uint32_t counters = record->counters, count = 0;
 	uint64_t chain = record->nodes;
+	const struct pm_walk_list *nodes_found = &walk->found[PERFMON_PROFILE_TYPE_NODES];
 	unsigned int node_tries = walk->flags & PM_SNAPSHOT_STILL ? 0 : NODE_TRIES;
 	const char *wrong = NULL;
 	uint16_t *depths = NULL;
@@ -141,14 +159,14 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 		uint64_t size;
 		uint32_t here;
 
-		if (!pm_walk_has(&walk->nodes, chain)) {
+		if (!has(nodes_found, chain)) {
 			/* The record may be new. */
 			err = pm_walk_find(walk);
 			if (err)
 				goto failed;
 		}
 		wrong = "the place of its nodes";
-		if (!pm_walk_has(&walk->nodes, chain))
+		if (!has(nodes_found, chain))
 			break;
 		size = pm_walk_record_size(walk, chain);
 		if (size < sizeof(nodes))
@@ -303,10 +321,12 @@ int pm_walk_thread_plans(struct pm_snapshot *s)
 	return 0;
 }
 
-/* Copies the records of LIST into the *COUNT elements of *THREADS. */
-static int take_threads(struct pm_walk *walk, const struct pm_walk_list *list,
+/* Copies the records of TYPE into the *COUNT elements of *THREADS. */
+static int take_threads(struct pm_walk *walk, uint32_t type,
 			struct pm_snapshot_thread **threads, uint32_t *count)
 {
+	const struct pm_walk_list *list = &walk->found[type];
+
 	/* The list may grow during the loop; new threads are added at its end. */
 	for (size_t i = 0; i < list->count; i++) {
 		struct pm_snapshot_thread *thread;
@@ -331,6 +351,8 @@ int pm_walk_threads(struct pm_walk *walk)
 {
 	struct pm_snapshot *s = walk->s;
 
-	return take_threads(walk, &walk->threads, &s->threads, &s->thread_count)
-		       ?: take_threads(walk, &walk->joined, &s->joined, &s->joined_count);
+	return take_threads(walk, PERFMON_PROFILE_TYPE_THREAD, &s->threads,
+			    &s->thread_count)
+		       ?: take_threads(walk, PERFMON_PROFILE_TYPE_JOINED, &s->joined,
+				       &s->joined_count);
 }

@@ -16,6 +16,9 @@ struct pm_walk_list {
 	size_t count;
 };
 
+/* Types of records are below this. */
+#define PM_WALK_TYPES (PERFMON_PROFILE_TYPE_CODE + 1)
+
 /* One walk over the records. */
 struct pm_walk {
 	const unsigned char *base;
@@ -25,9 +28,9 @@ struct pm_walk {
 	unsigned int *tries;		     /* attempts left at torn nodes */
 	uint64_t next;			     /* the first byte not yet read */
 	bool blocked; /* by a bad record: later ones cannot be found */
-	struct pm_walk_list regions, notes, plans, threads, joined, nodes, unmatched,
-		totals, run_notes, steps, codes;
-	uint64_t machine, arguments, packages; /* offset of its first record, or 0 */
+	struct pm_walk_list found[PM_WALK_TYPES]; /* records by their type */
+	struct pm_walk_events *events;		  /* while plans are read */
+	struct pm_walk_steps *steps;		  /* while steps are read */
 	struct pm_snapshot *s;
 };
 
@@ -82,8 +85,8 @@ static inline void pm_walk_copy(void *to, const unsigned char *from, size_t size
 	}
 }
 
-/* The same of a plan: a cost's `known` is loaded before its values. The acquires pair with the release
- * in publish() of regions/slow/cost.c. */
+/* The same of a head or a plan: a cost's `known` is loaded before its values. The acquires pair
+ * with the release in publish() of regions/slow/cost.c. */
 static inline void pm_walk_copy_plan(void *to, const unsigned char *from, size_t size)
 {
 	for (size_t i = 0; i < size; i += 8) {
@@ -97,11 +100,22 @@ static inline void pm_walk_copy_plan(void *to, const unsigned char *from, size_t
 /* Finds the records from walk->next to the present end of the profile. */
 int pm_walk_find(struct pm_walk *walk);
 
-bool pm_walk_has(const struct pm_walk_list *list, uint64_t at);
-
 /* Returns the size of the record at AT, which pm_walk_find() has found, or 0 if it is now
  * wrong. */
 uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at);
+
+/* How the records of one type are taken. */
+struct pm_walk_kind {
+	uint32_t type;
+	size_t head_size; /* bytes that each has */
+	const char *what; /* one that is bad, for the message */
+	/* Takes a record. LEFT bytes are at offset BEHIND, behind its HEAD. Returns 0, -EINVAL if
+	 * the record is bad, or another error. */
+	int (*take)(struct pm_walk *walk, void *head, uint64_t behind, uint64_t left);
+};
+
+/* Takes all records of KIND, up to an error. Bad ones are a problem of the snapshot. */
+int pm_walk_each(struct pm_walk *walk, const struct pm_walk_kind *kind);
 
 /*
  * Returns how many different events a snapshot of SIZE bytes with PATHS and steps may have; the
@@ -121,19 +135,14 @@ static inline uint32_t pm_walk_events_most(uint64_t size, uint64_t paths)
 }
 
 /* Each of these copies one kind of the records found so far into the snapshot. */
-int pm_walk_notes(struct pm_walk *walk);
-int pm_walk_unmatched(struct pm_walk *walk);
 int pm_walk_regions(struct pm_walk *walk);
 int pm_walk_codes(struct pm_walk *walk); /* needs the regions */
 int pm_walk_plans(struct pm_walk *walk);
-void pm_walk_machine(struct pm_walk *walk);
-void pm_walk_totals(struct pm_walk *walk);
-void pm_walk_packages(struct pm_walk *walk);
-int pm_walk_arguments(struct pm_walk *walk);
-int pm_walk_run_notes(struct pm_walk *walk);
 int pm_walk_threads(struct pm_walk *walk);
 /* Needs the threads and the regions. */
 int pm_walk_steps(struct pm_walk *walk);
+/* Copies all others; needs the plans. */
+int pm_walk_rest(struct pm_walk *walk);
 
 /* Sets the plan of each thread, and of the steps, to the one of its generation. */
 int pm_walk_thread_plans(struct pm_snapshot *s);
