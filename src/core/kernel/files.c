@@ -92,6 +92,25 @@ ssize_t pm_file_text(const char *path, char *buffer, size_t size)
 	return (ssize_t)used;
 }
 
+ssize_t pm_file_read_at(int fd, void *buffer, size_t size, uint64_t at)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pm_kernel_pread(fd, (char *)buffer + done, size - done,
+					    at + done);
+
+		if (n == -EINTR)
+			continue;
+		if (n < 0)
+			return n;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
 int pm_file_number(const char *path, int64_t *value)
 {
 	char text[64];

@@ -33,6 +33,9 @@ ssize_t pm_file_read(const char *path, char **text);
  */
 ssize_t pm_file_text(const char *path, char *buffer, size_t size);
 
+/* Reads SIZE bytes at AT of the file FD. Returns how many there were, or a negative errno. */
+ssize_t pm_file_read_at(int fd, void *buffer, size_t size, uint64_t at);
+
 /* Reads a file that holds one integer, decimal or hexadecimal with 0x. -EINVAL if it does
  * not. Allocates nothing. */
 int pm_file_number(const char *path, int64_t *value);

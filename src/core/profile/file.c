@@ -78,37 +78,6 @@ out:
 	return err;
 }
 
-/* Reads SIZE bytes at FROM. Returns how many there were, or a negative errno. */
-static ssize_t read_at(int fd, void *buffer, size_t size, uint64_t from)
-{
-	size_t at = 0;
-
-	while (at < size) {
-		ssize_t n =
-			pm_kernel_pread(fd, (char *)buffer + at, size - at, from + at);
-
-		if (n == -EINTR)
-			continue;
-		if (n < 0)
-			return n;
-		if (!n)
-			break;
-		at += (size_t)n;
-	}
-	return (ssize_t)at;
-}
-
-static ssize_t read_start(int fd, void *buffer, size_t size)
-{
-	return read_at(fd, buffer, size, 0);
-}
-
-/* For snapshots. ARGUMENT is the file's descriptor. */
-static ssize_t read_again(void *argument, void *to, size_t size, uint64_t at)
-{
-	return read_at(*(int *)argument, to, size, at);
-}
-
 /*
  * Returns whether the file FD can be mapped without the risk that another process
  * shortens it. root's own files are not mapped: a daemon may have given up its rights
@@ -135,11 +104,11 @@ static int make(int fd, const struct stat *st, const char *name,
 	int err;
 
 	if (file)
-		n = read_start(fd, &file->header, sizeof(file->header));
+		n = pm_file_read_at(fd, &file->header, sizeof(file->header), 0);
 	/* The header may have been written during the first read. If its end was read,
 	 * then its start is there now. */
 	if (n == (ssize_t)sizeof(file->header) && file->header.used)
-		n = read_start(fd, &file->header, sizeof(file->header));
+		n = pm_file_read_at(fd, &file->header, sizeof(file->header), 0);
 	if (n < 0) {
 		err = pm_diag_set(diag, (int)n, "cannot read %s: %s", name,
 				  strerror((int)-n));
@@ -369,7 +338,6 @@ bool pm_profile_file_is_alive(const struct pm_profile_file *file)
 static int take_copy(struct pm_profile_file *file, uint64_t size, bool alive,
 		     struct pm_snapshot **out, struct pm_diag *diag)
 {
-	const struct pm_snapshot_file again = {read_again, &file->fd};
 	void *copy = malloc(size + 1);
 	ssize_t n;
 	int err;
@@ -379,12 +347,12 @@ static int take_copy(struct pm_profile_file *file, uint64_t size, bool alive,
 				   "no memory for the %" PRIu64
 				   " bytes of the profile of %s",
 				   size, file->name);
-	n = read_start(file->fd, copy, size);
+	n = pm_file_read_at(file->fd, copy, size, 0);
 	if (n < 0)
 		err = pm_diag_set(diag, (int)n, "cannot read %s: %s", file->name,
 				  strerror((int)-n));
 	else if (alive)
-		err = pm_snapshot_take_file(copy, (size_t)n, &again, out, diag);
+		err = pm_snapshot_take_file(copy, (size_t)n, file->fd, out, diag);
 	else
 		err = pm_snapshot_take_as(copy, (size_t)n,
 					  PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN, out,

@@ -125,16 +125,6 @@ struct pm_snapshot {
 #define PM_SNAPSHOT_STILL   1u /* no process writes it: a torn node stays torn */
 #define PM_SNAPSHOT_FOREIGN 2u /* from private_from on it is not the profile's */
 
-/*
- * A file that is still being written, of which BASE has a copy. A copy is not made of
- * whole words at one time, so nodes are read again, each until it is unchanged. READ
- * reads SIZE bytes at AT and returns how many bytes there were, or a negative errno.
- */
-struct pm_snapshot_file {
-	ssize_t (*read)(void *argument, void *to, size_t size, uint64_t at);
-	void *argument;
-};
-
 /* Sets the state of the writer, and from it the time of the snapshot. */
 void pm_snapshot_set_writer(struct pm_snapshot *snapshot, enum pm_snapshot_writer writer);
 

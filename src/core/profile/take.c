@@ -100,13 +100,13 @@ static int take_all(struct pm_walk *walk)
 
 /* Makes one walk into a new *OUT. *CHANGED says that threads were added to aggregates
  * meanwhile, and *BEGUN is the aggregate sequence at the begin of the walk. */
-static int walk_once(const void *base, size_t size, unsigned int flags,
-		     const struct pm_snapshot_file *file, unsigned int *tries,
-		     struct pm_snapshot **out, bool *changed, uint64_t *begun)
+static int walk_once(const void *base, size_t size, unsigned int flags, int fd,
+		     unsigned int *tries, struct pm_snapshot **out, bool *changed,
+		     uint64_t *begun)
 {
 	const struct perfmon_profile_header *header = base;
 	struct pm_walk walk = {
-		.base = base, .size = size, .flags = flags, .file = file, .tries = tries};
+		.base = base, .size = size, .flags = flags, .fd = fd, .tries = tries};
 	uint64_t before, after;
 	int err = -ENOMEM;
 
@@ -122,9 +122,9 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	 * the odd sequence in the writer. */
 	PM_WALK_FENCE();
 	after = __atomic_load_n(&header->aggregate_sequence, __ATOMIC_RELAXED);
-	if (file && !pm_walk_read_whole(
-			    file, &after, sizeof(after),
-			    offsetof(struct perfmon_profile_header, aggregate_sequence)))
+	if (fd >= 0 && !pm_walk_read_whole(fd, &after, sizeof(after),
+					   offsetof(struct perfmon_profile_header,
+						    aggregate_sequence)))
 		after = before + 1;
 	*changed = before & 1 || after != before;
 	for (size_t type = 0; type < PM_WALK_TYPES; type++)
@@ -194,9 +194,8 @@ static void adopted_sums(const struct pm_snapshot_thread *threads, uint32_t coun
 			       threads[t].record.flags & PERFMON_PROFILE_THREAD_STRIDE);
 }
 
-static int take(const void *base, size_t size, unsigned int flags,
-		const struct pm_snapshot_file *file, struct pm_snapshot **out,
-		struct pm_diag *diag)
+static int take(const void *base, size_t size, unsigned int flags, int fd,
+		struct pm_snapshot **out, struct pm_diag *diag)
 {
 	unsigned int walks = flags & PM_SNAPSHOT_STILL ? 1 : WALKS, tries = ALL_TRIES;
 	struct pm_snapshot *s = NULL;
@@ -211,14 +210,14 @@ static int take(const void *base, size_t size, unsigned int flags,
 			s = NULL;
 			for (uint32_t i = 0; i < walked; i++)
 				pm_walk_relax(walked);
-			if (file)
-				file->read(file->argument, (void *)(uintptr_t)base, size,
-					   0);
-			err = file ? pm_snapshot_check(base, size, diag) : 0;
+			if (fd >= 0) {
+				pm_file_read_at(fd, (void *)(uintptr_t)base, size, 0);
+				err = pm_snapshot_check(base, size, diag);
+			}
 			if (err)
 				break;
 		}
-		err = walk_once(base, size, flags, file, &tries, &s, &changed, &begun);
+		err = walk_once(base, size, flags, fd, &tries, &s, &changed, &begun);
 		if (!walked++)
 			first = begun;
 	}
@@ -245,13 +244,13 @@ static int take(const void *base, size_t size, unsigned int flags,
 int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
 			struct pm_snapshot **out, struct pm_diag *diag)
 {
-	return take(base, size, flags, NULL, out, diag);
+	return take(base, size, flags, -1, out, diag);
 }
 
-int pm_snapshot_take_file(void *base, size_t size, const struct pm_snapshot_file *file,
-			  struct pm_snapshot **out, struct pm_diag *diag)
+int pm_snapshot_take_file(void *base, size_t size, int fd, struct pm_snapshot **out,
+			  struct pm_diag *diag)
 {
-	return take(base, size, PM_SNAPSHOT_FOREIGN, file, out, diag);
+	return take(base, size, PM_SNAPSHOT_FOREIGN, fd, out, diag);
 }
 
 void pm_snapshot_free(struct pm_snapshot *s)

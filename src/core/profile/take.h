@@ -27,9 +27,10 @@
 int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		     struct pm_diag *diag);
 
-/* Does the same from the copy at BASE of FILE, and reads the file again where needed. */
-int pm_snapshot_take_file(void *base, size_t size, const struct pm_snapshot_file *file,
-			  struct pm_snapshot **out, struct pm_diag *diag);
+/* Does the same from the copy at BASE of the file FD, which is still being written. A copy is
+ * not made of whole words at one time, so nodes are read again, each until it is unchanged. */
+int pm_snapshot_take_file(void *base, size_t size, int fd, struct pm_snapshot **out,
+			  struct pm_diag *diag);
 
 /* Does the same from memory that FLAGS (PM_SNAPSHOT_) describe. Without flags it is this
  * process's. */

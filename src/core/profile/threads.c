@@ -46,10 +46,9 @@ static bool take_node(const unsigned char *from, struct perfmon_profile_node *no
 
 /* Does the same for a node at offset AT of a file. FROM is an earlier copy, which is used
  * if the file has become shorter. */
-static bool read_node(const struct pm_snapshot_file *file, uint64_t at,
-		      const unsigned char *from, struct perfmon_profile_node *node,
-		      size_t size, unsigned int most, unsigned int *tries,
-		      uint64_t *looks)
+static bool read_node(int fd, uint64_t at, const unsigned char *from,
+		      struct perfmon_profile_node *node, size_t size, unsigned int most,
+		      unsigned int *tries, uint64_t *looks)
 {
 	const uint64_t place = at + offsetof(struct perfmon_profile_node, sequence);
 	const uint64_t parts = at + offsetof(struct perfmon_profile_node, parts);
@@ -59,12 +58,11 @@ static bool read_node(const struct pm_snapshot_file *file, uint64_t at,
 
 	for (attempt = 0;; attempt++) {
 		++*looks;
-		if (!pm_walk_read_whole(file, &before, sizeof(before), place) ||
-		    !pm_walk_read_whole(file, &parts_before, sizeof(parts_before),
-					parts) ||
-		    !pm_walk_read_whole(file, node, size, at) ||
-		    !pm_walk_read_whole(file, &parts_after, sizeof(parts_after), parts) ||
-		    !pm_walk_read_whole(file, &after, sizeof(after), place)) {
+		if (!pm_walk_read_whole(fd, &before, sizeof(before), place) ||
+		    !pm_walk_read_whole(fd, &parts_before, sizeof(parts_before), parts) ||
+		    !pm_walk_read_whole(fd, node, size, at) ||
+		    !pm_walk_read_whole(fd, &parts_after, sizeof(parts_after), parts) ||
+		    !pm_walk_read_whole(fd, &after, sizeof(after), place)) {
 			pm_walk_copy(node, from, size);
 			return false;
 		}
@@ -194,8 +192,8 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 			struct perfmon_profile_node *node =
 				pm_snapshot_node(thread, count + 1);
 
-			if (walk->file
-				    ? read_node(walk->file, (uint64_t)(from - walk->base),
+			if (walk->fd >= 0
+				    ? read_node(walk->fd, (uint64_t)(from - walk->base),
 						from, node, thread->node_size, node_tries,
 						walk->tries, &walk->s->looks)
 				    : take_node(from, node, thread->node_size, node_tries,

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "core/kernel/files.h"
 #include "core/profile/snapshot.h"
 
 struct pm_walk_list {
@@ -23,11 +24,11 @@ struct pm_walk_list {
 struct pm_walk {
 	const unsigned char *base;
 	size_t size;
-	unsigned int flags;		     /* PM_SNAPSHOT_STILL, PM_SNAPSHOT_FOREIGN */
-	const struct pm_snapshot_file *file; /* NULL: BASE is the profile itself */
-	unsigned int *tries;		     /* attempts left at torn nodes */
-	uint64_t next;			     /* the first byte not yet read */
-	bool blocked; /* by a bad record: later ones cannot be found */
+	unsigned int flags; /* PM_SNAPSHOT_STILL, PM_SNAPSHOT_FOREIGN */
+	int fd; /* of the file of which BASE is a copy; -1: BASE is the profile itself */
+	unsigned int *tries; /* attempts left at torn nodes */
+	uint64_t next;	     /* the first byte not yet read */
+	bool blocked;	     /* by a bad record: later ones cannot be found */
 	struct pm_walk_list found[PM_WALK_TYPES]; /* records by their type */
 	struct pm_walk_events *events;		  /* while plans are read */
 	struct pm_walk_steps *steps;		  /* while steps are read */
@@ -63,10 +64,9 @@ static inline void pm_walk_relax(unsigned int attempt)
 	}
 }
 
-static inline bool pm_walk_read_whole(const struct pm_snapshot_file *file, void *to,
-				      size_t size, uint64_t at)
+static inline bool pm_walk_read_whole(int fd, void *to, size_t size, uint64_t at)
 {
-	return file->read(file->argument, to, size, at) == (ssize_t)size;
+	return pm_file_read_at(fd, to, size, at) == (ssize_t)size;
 }
 
 static inline uint64_t pm_walk_word(const unsigned char *from)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/kernel/kernel.h"
+#include "core/kernel/files.h"
 #include "core/samples/log_read.h"
 #include "core/text/grow.h"
 
@@ -79,7 +79,7 @@ int pm_log_bytes(struct perfmon_log *log, uint64_t offset, uint64_t size,
 		 unsigned char **bytes)
 {
 	unsigned char *made;
-	uint64_t done = 0;
+	ssize_t n;
 
 	/* Checked before memory is allocated. */
 	if (offset > log->file_size || size > log->file_size - offset)
@@ -91,21 +91,13 @@ int pm_log_bytes(struct perfmon_log *log, uint64_t offset, uint64_t size,
 	if (!made)
 		return pm_diag_set(&log->diag, -ENOMEM,
 				   "out of memory while reading the log");
-	while (done < size) {
-		ssize_t n =
-			pm_kernel_pread(log->fd, made + done, size - done, offset + done);
-
-		if (n == -EINTR)
-			continue;
-		if (n <= 0) {
-			free(made);
-			return pm_diag_set(
-				&log->diag, n ? (int)n : -EBADMSG,
-				"cannot read the log at offset %" PRIu64 ": %s",
-				offset + done,
-				n ? strerror((int)-n) : "the file became shorter");
-		}
-		done += (uint64_t)n;
+	n = pm_file_read_at(log->fd, made, size, offset);
+	if (n < 0 || (uint64_t)n < size) {
+		free(made);
+		return pm_diag_set(&log->diag, n < 0 ? (int)n : -EBADMSG,
+				   "cannot read the log at offset %" PRIu64 ": %s",
+				   n < 0 ? offset : offset + (uint64_t)n,
+				   n < 0 ? strerror((int)-n) : "the file became shorter");
 	}
 	made[size] = '\0';
 	*bytes = made;
