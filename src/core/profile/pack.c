@@ -7,293 +7,212 @@
 
 #include "core/text/bytes.h"
 
-/* Adds a record of SIZE bytes at the end, zero except for its lead. The pointer is valid
- * until the next call. */
-static void *record(struct pm_bytes *pack, uint32_t type, size_t size)
+/* Adds a record of TYPE: its HEAD, whose lead is set here, and two parts of a body. */
+static void put_two(struct pm_bytes *pack, uint32_t type, void *head, size_t head_size,
+		    const void *first, size_t first_size, const void *second,
+		    size_t second_size)
 {
-	struct perfmon_profile_record *lead;
-
-	size = (size + 7) & ~(size_t)7;
-	lead = pm_bytes_grow(pack, size);
-	if (lead) {
-		lead->type = type;
-		lead->size = size;
-	}
-	return lead;
+	*(struct perfmon_profile_record *)head = (struct perfmon_profile_record){
+		.type = type,
+		.size = (head_size + first_size + second_size + 7) & ~(size_t)7};
+	pm_bytes_add(pack, head, head_size);
+	pm_bytes_add(pack, first, first_size);
+	pm_bytes_add(pack, second, second_size);
+	pm_bytes_align(pack);
 }
 
-static int pack_note(struct pm_bytes *pack, const char *text)
+static void put(struct pm_bytes *pack, uint32_t type, void *head, size_t head_size,
+		const void *body, size_t size)
 {
-	size_t length = strlen(text);
-	struct perfmon_profile_note *note =
-		record(pack, PERFMON_PROFILE_TYPE_NOTE, sizeof(*note) + length + 1);
-
-	if (!note)
-		return -ENOMEM;
-	note->length = (uint32_t)length;
-	memcpy(note->text, text, length);
-	return 0;
+	put_two(pack, type, head, head_size, body, size, NULL, 0);
 }
 
-static int pack_unmatched(struct pm_bytes *pack, const struct pm_snapshot_unmatched *from)
+static void pack_note(struct pm_bytes *pack, const char *text)
 {
-	size_t name = strlen(from->name), place = strlen(from->place);
-	struct perfmon_profile_unmatched *kind = record(
-		pack, PERFMON_PROFILE_TYPE_UNMATCHED, sizeof(*kind) + name + place);
+	struct perfmon_profile_note note = {.length = (uint32_t)strlen(text)};
 
-	if (!kind)
-		return -ENOMEM;
-	kind->count = from->count;
-	kind->name_length = (uint32_t)name;
-	kind->place_length = (uint32_t)place;
-	memcpy(kind->text, from->name, name);
-	memcpy(kind->text + name, from->place, place);
-	return 0;
+	put(pack, PERFMON_PROFILE_TYPE_NOTE, &note, sizeof(note), text, note.length + 1);
 }
 
-static int pack_codes(struct pm_bytes *pack, const struct pm_snapshot *s)
-{
-	for (uint32_t id = 1; s->codes && id <= s->region_count; id++) {
-		const struct pm_snapshot_code *from = s->codes[id];
-		size_t build = from ? strlen(from->build_id) : 0;
-		size_t path = from ? strlen(from->path) : 0;
-		struct perfmon_profile_code *to;
-
-		if (!from)
-			continue;
-		to = record(pack, PERFMON_PROFILE_TYPE_CODE, sizeof(*to) + build + path);
-		if (!to)
-			return -ENOMEM;
-		to->region = id;
-		to->build_length = (uint32_t)build;
-		to->offset = from->offset;
-		to->path_length = (uint32_t)path;
-		memcpy(to->text, from->build_id, build);
-		memcpy(to->text + build, from->path, path);
-	}
-	return 0;
-}
-
-static int pack_names(struct pm_bytes *pack, const struct pm_snapshot *s)
+static void pack_names(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
 	for (uint32_t id = 1; id <= s->region_count; id++) {
-		size_t length = strlen(s->regions[id]);
-		struct perfmon_profile_region *region = record(
-			pack, PERFMON_PROFILE_TYPE_REGION, sizeof(*region) + length + 1);
+		const char *name = s->regions[id];
+		struct perfmon_profile_region region = {.id = id,
+							.length = (uint32_t)strlen(name)};
 
-		if (!region)
-			return -ENOMEM;
-		region->id = id;
-		region->length = (uint32_t)length;
-		memcpy(region->name, s->regions[id], length);
+		put(pack, PERFMON_PROFILE_TYPE_REGION, &region, sizeof(region), name,
+		    region.length + 1);
 	}
 	for (uint32_t i = 0; i < s->note_count; i++)
-		if (pack_note(pack, s->notes[i]))
-			return -ENOMEM;
-	for (uint32_t i = 0; i < s->unmatched_count; i++)
-		if (pack_unmatched(pack, &s->unmatched[i]))
-			return -ENOMEM;
+		pack_note(pack, s->notes[i]);
+	for (uint32_t i = 0; i < s->unmatched_count; i++) {
+		const struct pm_snapshot_unmatched *from = &s->unmatched[i];
+		struct perfmon_profile_unmatched kind = {
+			.count = from->count,
+			.name_length = (uint32_t)strlen(from->name),
+			.place_length = (uint32_t)strlen(from->place)};
+
+		put_two(pack, PERFMON_PROFILE_TYPE_UNMATCHED, &kind, sizeof(kind),
+			from->name, kind.name_length, from->place, kind.place_length);
+	}
 	if (s->partial) {
 		size_t at = pack->used;
 
-		if (pack_note(pack, s->problem))
-			return -ENOMEM;
-		((struct perfmon_profile_header *)(void *)pack->data)->lacking = at;
-	}
-	return 0;
-}
-
-void pm_pack_kinds(struct perfmon_profile_machine *machine,
-		   const struct pm_cpu_kinds *kinds)
-{
-	machine->kinds = kinds->count;
-	machine->slots = kinds->slots;
-	for (uint32_t i = 0; i < kinds->count; i++) {
-		machine->kind[i].maker = kinds->kind[i].maker;
-		machine->kind[i].family = kinds->kind[i].family;
-		machine->kind[i].model = kinds->kind[i].model;
+		pack_note(pack, s->problem);
+		if (!pack->failed)
+			((struct perfmon_profile_header *)(void *)pack->data)->lacking =
+				at;
 	}
 }
 
-static int pack_machine(struct pm_bytes *pack, const struct pm_cpu_kinds *kinds)
+static void pack_codes(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
-	struct perfmon_profile_machine *machine;
+	for (uint32_t id = 1; s->codes && id <= s->region_count; id++) {
+		const struct pm_snapshot_code *from = s->codes[id];
+		struct perfmon_profile_code code = {.region = id};
+
+		if (!from)
+			continue;
+		code.offset = from->offset;
+		code.build_length = (uint32_t)strlen(from->build_id);
+		code.path_length = (uint32_t)strlen(from->path);
+		put_two(pack, PERFMON_PROFILE_TYPE_CODE, &code, sizeof(code),
+			from->build_id, code.build_length, from->path, code.path_length);
+	}
+}
+
+void pm_pack_kinds(struct perfmon_profile_kind *to, const struct pm_cpu_kinds *kinds)
+{
+	for (uint32_t i = 0; i < kinds->count; i++)
+		to[i] = (struct perfmon_profile_kind){.maker = kinds->kind[i].maker,
+						      .family = kinds->kind[i].family,
+						      .model = kinds->kind[i].model};
+}
+
+static void pack_machine(struct pm_bytes *pack, const struct pm_cpu_kinds *kinds)
+{
+	struct perfmon_profile_machine machine = {.kinds = kinds->count,
+						  .slots = kinds->slots};
+	struct perfmon_profile_kind kind[PM_CPU_KINDS];
 
 	if (!kinds->count)
-		return 0;
-	machine = record(pack, PERFMON_PROFILE_TYPE_MACHINE,
-			 sizeof(*machine) + kinds->count * sizeof(machine->kind[0]));
-	if (!machine)
-		return -ENOMEM;
-	pm_pack_kinds(machine, kinds);
-	return 0;
+		return;
+	pm_pack_kinds(kind, kinds);
+	put(pack, PERFMON_PROFILE_TYPE_MACHINE, &machine, sizeof(machine), kind,
+	    kinds->count * sizeof(kind[0]));
 }
 
-size_t pm_pack_run_note_size(const struct pm_run_note *note)
-{
-	return sizeof(struct perfmon_profile_run_note) + strlen(note->key) +
-	       strlen(note->value);
-}
-
-void pm_pack_run_note(struct perfmon_profile_run_note *to, const struct pm_run_note *note)
-{
-	to->key_length = (uint32_t)strlen(note->key);
-	to->value_length = (uint32_t)strlen(note->value);
-	memcpy(to->text, note->key, to->key_length);
-	memcpy(to->text + to->key_length, note->value, to->value_length);
-}
-
-static int pack_run_notes(struct pm_bytes *pack, const struct pm_run_notes *notes)
+static void pack_run_notes(struct pm_bytes *pack, const struct pm_run_notes *notes)
 {
 	for (uint32_t i = 0; notes && i < notes->count; i++) {
-		struct perfmon_profile_run_note *to =
-			record(pack, PERFMON_PROFILE_TYPE_RUN_NOTE,
-			       pm_pack_run_note_size(&notes->at[i]));
+		const struct pm_run_note *from = &notes->at[i];
+		struct perfmon_profile_run_note note = {
+			.key_length = (uint32_t)strlen(from->key),
+			.value_length = (uint32_t)strlen(from->value)};
 
-		if (!to)
-			return -ENOMEM;
-		pm_pack_run_note(to, &notes->at[i]);
+		put_two(pack, PERFMON_PROFILE_TYPE_RUN_NOTE, &note, sizeof(note),
+			from->key, note.key_length, from->value, note.value_length);
 	}
-	return 0;
 }
 
-static int pack_arguments(struct pm_bytes *pack, const struct pm_snapshot *s)
+static void pack_arguments(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
-	struct perfmon_profile_arguments *arguments;
+	struct perfmon_profile_arguments arguments = {
+		.length = s->arguments_length,
+		.flags = s->arguments_cut ? PERFMON_PROFILE_ARGUMENTS_CUT : 0};
 
-	if (!s->arguments)
-		return 0;
-	arguments = record(pack, PERFMON_PROFILE_TYPE_ARGUMENTS,
-			   sizeof(*arguments) + s->arguments_length);
-	if (!arguments)
-		return -ENOMEM;
-	arguments->length = s->arguments_length;
-	arguments->flags = s->arguments_cut ? PERFMON_PROFILE_ARGUMENTS_CUT : 0;
-	memcpy(arguments->text, s->arguments, s->arguments_length);
-	return 0;
+	if (s->arguments)
+		put(pack, PERFMON_PROFILE_TYPE_ARGUMENTS, &arguments, sizeof(arguments),
+		    s->arguments, s->arguments_length);
 }
 
-static int pack_plans(struct pm_bytes *pack, const struct pm_snapshot *s)
+static void pack_plans(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
 	for (uint32_t p = 0; p < s->plan_count; p++) {
 		const struct pm_snapshot_plan *from = &s->plans[p];
-		size_t bytes = from->counter_count * sizeof(*from->counters);
-		struct perfmon_profile_plan *plan =
-			record(pack, PERFMON_PROFILE_TYPE_PLAN, sizeof(*plan) + bytes);
+		struct perfmon_profile_plan plan = {.generation = from->generation,
+						    .counters = from->counter_count,
+						    .time = from->time};
 
-		if (!plan)
-			return -ENOMEM;
-		plan->generation = from->generation;
-		plan->counters = from->counter_count;
-		plan->time = from->time;
-		if (bytes)
-			memcpy(plan->counter, from->counters, bytes);
+		put(pack, PERFMON_PROFILE_TYPE_PLAN, &plan, sizeof(plan), from->counters,
+		    from->counter_count * sizeof(*from->counters));
 	}
-	return 0;
 }
 
-static int pack_totals(struct pm_bytes *pack, const struct pm_snapshot *s)
+static void pack_totals(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
-	size_t bytes = s->counter_count * sizeof(s->totals[0]);
-	struct perfmon_profile_totals *totals;
+	struct perfmon_profile_totals totals = {.counters = s->counter_count,
+						.generation = s->generation};
 
-	if (!s->has_totals)
-		return 0;
-	totals = record(pack, PERFMON_PROFILE_TYPE_TOTALS, sizeof(*totals) + bytes);
-	if (!totals)
-		return -ENOMEM;
-	totals->counters = s->counter_count;
-	totals->generation = s->generation;
-	memcpy(totals->total, s->totals, bytes);
-	return 0;
+	if (s->has_totals)
+		put(pack, PERFMON_PROFILE_TYPE_TOTALS, &totals, sizeof(totals), s->totals,
+		    s->counter_count * sizeof(s->totals[0]));
 }
 
-static int pack_packages(struct pm_bytes *pack, const struct pm_snapshot *s)
+static void pack_packages(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
-	struct perfmon_profile_packages *packages;
+	struct perfmon_profile_packages packages = s->packages;
 
-	if (!s->packages.record.size)
-		return 0;
-	packages = record(pack, PERFMON_PROFILE_TYPE_PACKAGES, sizeof(*packages));
-	if (!packages)
-		return -ENOMEM;
-	packages->own_ns = s->packages.own_ns;
-	packages->busy_ns = s->packages.busy_ns;
-	memcpy(packages->place, s->packages.place, sizeof(packages->place));
-	return 0;
+	if (packages.record.size)
+		put(pack, PERFMON_PROFILE_TYPE_PACKAGES, &packages, sizeof(packages),
+		    NULL, 0);
 }
 
-static int pack_thread(struct pm_bytes *pack, const struct pm_snapshot_thread *from,
-		       enum perfmon_profile_type type)
+static void pack_thread(struct pm_bytes *pack, const struct pm_snapshot_thread *from,
+			uint32_t type)
 {
-	size_t at = pack->used, bytes = from->node_count * from->node_size;
-	struct perfmon_profile_thread *thread = record(pack, type, sizeof(*thread));
-	struct perfmon_profile_record lead;
-	struct perfmon_profile_nodes *nodes;
+	struct perfmon_profile_thread thread = from->record;
+	struct perfmon_profile_nodes nodes = {.thread = pack->used,
+					      .first = 1,
+					      .capacity = from->node_count,
+					      .node_size = (uint32_t)from->node_size};
+	size_t at = pack->used + sizeof(thread);
 
-	if (!thread)
-		return -ENOMEM;
-	lead = thread->record;
-	*thread = from->record;
-	thread->record = lead;
-	thread->node_count = from->node_count;
-	thread->nodes = from->node_count ? pack->used : 0;
-	thread->node_size = (uint32_t)from->node_size;
+	thread.node_count = from->node_count;
+	thread.nodes = from->node_count ? at : 0;
+	thread.node_size = (uint32_t)from->node_size;
+	put(pack, type, &thread, sizeof(thread), NULL, 0);
 	if (!from->node_count)
-		return 0;
-	nodes = record(pack, PERFMON_PROFILE_TYPE_NODES, sizeof(*nodes) + bytes);
-	if (!nodes)
-		return -ENOMEM;
-	nodes->thread = at;
-	nodes->first = 1;
-	nodes->capacity = from->node_count;
-	nodes->node_size = (uint32_t)from->node_size;
-	memcpy(nodes->node, from->nodes, bytes);
-	for (uint32_t n = 0; n < from->node_count; n++) {
+		return;
+	put(pack, PERFMON_PROFILE_TYPE_NODES, &nodes, sizeof(nodes), from->nodes,
+	    from->node_count * from->node_size);
+	for (uint32_t n = 0; !pack->failed && n < from->node_count; n++) {
 		struct perfmon_profile_node *node =
-			(void *)((unsigned char *)nodes->node + n * from->node_size);
+			(void *)(pack->data + at + sizeof(nodes) + n * from->node_size);
 
-		/*
-		 * A node with an odd sequence is read as torn, and has the same visits.
-		 */
+		/* A node with an odd sequence is read as torn, and has the same visits. */
 		if (node->flags & PM_SNAPSHOT_TORN)
 			node->sequence |= 1;
 	}
-	return 0;
 }
 
 int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 {
 	struct pm_bytes pack = {0};
-	struct perfmon_profile_header *header =
-		record(&pack, PERFMON_PROFILE_TYPE_HEADER, sizeof(*header));
-	struct perfmon_profile_record lead;
-	int err = -ENOMEM;
+	struct perfmon_profile_header header = s->header;
 
-	if (header) {
-		lead = header->record;
-		*header = s->header;
-		header->record = lead;
-		header->aggregate_sequence = 0;
-		header->private_from = header->private_error = 0;
-		header->lacking = 0;
-		err = pack_plans(&pack, s) ?: pack_totals(&pack, s)
-		      ?: pack_packages(&pack, s)
-		      ?: pack_machine(&pack, &s->kinds) ?: pack_arguments(&pack, s)
-		      ?: pack_run_notes(&pack, s->run_notes)
-		      ?: pack_names(&pack, s)
-		      ?: pack_codes(&pack, s);
+	header.aggregate_sequence = 0;
+	header.private_from = header.private_error = 0;
+	header.lacking = 0;
+	put(&pack, PERFMON_PROFILE_TYPE_HEADER, &header, sizeof(header), NULL, 0);
+	pack_plans(&pack, s);
+	pack_totals(&pack, s);
+	pack_packages(&pack, s);
+	pack_machine(&pack, &s->kinds);
+	pack_arguments(&pack, s);
+	pack_run_notes(&pack, s->run_notes);
+	pack_names(&pack, s);
+	pack_codes(&pack, s);
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		pack_thread(&pack, &s->threads[t], PERFMON_PROFILE_TYPE_THREAD);
+	for (uint32_t t = 0; t < s->joined_count; t++)
+		pack_thread(&pack, &s->joined[t], PERFMON_PROFILE_TYPE_JOINED);
+	if (pack.failed) {
+		pm_bytes_free(&pack);
+		return -ENOMEM;
 	}
-	for (uint32_t t = 0; !err && t < s->thread_count; t++)
-		err = pack_thread(&pack, &s->threads[t], PERFMON_PROFILE_TYPE_THREAD);
-	for (uint32_t t = 0; !err && t < s->joined_count; t++)
-		err = pack_thread(&pack, &s->joined[t], PERFMON_PROFILE_TYPE_JOINED);
-	if (err) {
-		free(pack.data);
-		return err;
-	}
-	header = (void *)pack.data;
-	header->used = pack.used;
+	((struct perfmon_profile_header *)(void *)pack.data)->used = pack.used;
 	*out = pack.data;
 	*size = pack.used;
 	return 0;

@@ -13,13 +13,7 @@
  */
 int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size);
 
-/* Fills in MACHINE, which has room for all of KINDS. */
-void pm_pack_kinds(struct perfmon_profile_machine *machine,
-		   const struct pm_cpu_kinds *kinds);
-
-/* How large the record of NOTE is, and its text in TO, which is zeroed. */
-size_t pm_pack_run_note_size(const struct pm_run_note *note);
-void pm_pack_run_note(struct perfmon_profile_run_note *to,
-		      const struct pm_run_note *note);
+/* Stores all of KINDS at TO. */
+void pm_pack_kinds(struct perfmon_profile_kind *to, const struct pm_cpu_kinds *kinds);
 
 #endif

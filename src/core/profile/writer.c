@@ -286,7 +286,9 @@ void pm_profile_machine(void)
 					     kinds.count * sizeof(machine->kind[0]));
 	if (!machine)
 		return;
-	pm_pack_kinds(machine, &kinds);
+	machine->kinds = kinds.count;
+	machine->slots = kinds.slots;
+	pm_pack_kinds(machine->kind, &kinds);
 	pm_profile_publish();
 }
 
@@ -313,12 +315,16 @@ void pm_profile_arguments(void)
 
 int pm_profile_run_note(const struct pm_run_note *note)
 {
+	size_t key = strlen(note->key), value = strlen(note->value);
 	struct perfmon_profile_run_note *record = pm_profile_reserve(
-		PERFMON_PROFILE_TYPE_RUN_NOTE, pm_pack_run_note_size(note));
+		PERFMON_PROFILE_TYPE_RUN_NOTE, sizeof(*record) + key + value);
 
 	if (!record)
 		return -ENOMEM;
-	pm_pack_run_note(record, note);
+	record->key_length = (uint32_t)key;
+	record->value_length = (uint32_t)value;
+	memcpy(record->text, note->key, key);
+	memcpy(record->text + key, note->value, value);
 	pm_profile_publish();
 	return 0;
 }
