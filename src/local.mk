@@ -81,8 +81,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/named/table.h src/core/named/texts.h \
 	src/core/packages/packages.c src/core/packages/packages.h \
 	src/core/info/free.c src/core/info/info.c src/core/info/info.h src/core/info/try.c \
-	src/core/profile/affinity.c src/core/profile/affinity.h src/core/profile/code.c src/core/profile/copies.c \
-	src/core/profile/copies.h src/core/profile/file.c src/core/profile/file.h src/core/profile/memory.c \
+	src/core/profile/copies.c src/core/profile/copies.h src/core/profile/file.c src/core/profile/file.h src/core/profile/memory.c \
 	src/core/profile/memory.h src/core/profile/node.c src/core/profile/node.h src/core/profile/pack.c \
 	src/core/profile/pack.h src/core/profile/place.c src/core/profile/place.h src/core/profile/profile.h \
 	src/core/profile/reader.c src/core/profile/reader_sums.c src/core/profile/reader_sums.h \

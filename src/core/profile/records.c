@@ -26,6 +26,19 @@ void pm_snapshot_problem(struct pm_snapshot *s, const char *format, ...)
 	va_end(args);
 }
 
+struct pm_snapshot_code *pm_snapshot_code_make(const struct pm_snapshot_code *code,
+					       const char *path, size_t size)
+{
+	struct pm_snapshot_code *made = malloc(sizeof(*made) + size + 1);
+
+	if (!made)
+		return NULL;
+	*made = *code;
+	memcpy(made->path, path, size);
+	made->path[size] = '\0';
+	return made;
+}
+
 static int list_add(struct pm_walk_list *list, uint64_t at)
 {
 	if (!PM_GROW(list->at, list->count))

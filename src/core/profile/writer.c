@@ -10,12 +10,12 @@
 #include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
 #include "core/kernel/machine_id.h"
-#include "core/profile/affinity.h"
 #include "core/profile/memory.h"
 #include "core/profile/pack.h"
 #include "core/profile/take.h"
 #include "core/settings/job.h"
 #include "core/valgrind/exact.h"
+#include "fastpath/fastpath.h"
 
 #define NOTES_MOST 64
 
@@ -91,9 +91,6 @@ static int begin(int fd, uint64_t allocated)
 			pm_kernel_close(fd);
 		return err;
 	}
-	notes.count = 0;
-	totals.record = NULL;
-	packages = NULL;
 	if (pm_profile_reserve(PERFMON_PROFILE_TYPE_HEADER,
 			       sizeof(struct perfmon_profile_header)))
 		return 0;
@@ -194,6 +191,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 
 void pm_profile_forget(void)
 {
+	notes.count = 0;
 	totals.record = NULL;
 	packages = NULL;
 	pm_memory_leave();
@@ -397,6 +395,16 @@ void pm_profile_clock_later(void)
 	now = pm_clock_ticks();
 	if (now > end && now - end > (end - header->begin_ticks) / 8)
 		pm_profile_clock_renew();
+}
+
+void pm_affinity_add(uint64_t cpus[PM_AFFINITY_WORDS], pid_t tid)
+{
+	uint64_t now[PM_AFFINITY_WORDS] = {0};
+
+	if (pm_kernel_affinity(tid, now, sizeof(now)) < 0)
+		return;
+	for (int i = 0; i < PM_AFFINITY_WORDS; i++)
+		PM_PUT(cpus[i], cpus[i] | now[i]);
 }
 
 /* Adds the CPUs to which live threads have been bound since their first region. */

@@ -59,6 +59,15 @@ void pm_profile_totals_renew(void);
 void pm_profile_packages(const char *place);
 void pm_profile_packages_time(uint64_t own_ns, uint64_t busy_ns);
 
+#define PM_AFFINITY_WORDS (PERFMON_PROFILE_CPUS_MAX / 64)
+
+/*
+ * Adds to CPUS the CPUs on which thread TID of this process (0: the calling thread) may
+ * run now, word by word with relaxed atomic stores. Adds nothing if the kernel does not
+ * give them, or has more CPUs than a record. Makes one system call; async-signal-safe.
+ */
+void pm_affinity_add(uint64_t cpus[PM_AFFINITY_WORDS], pid_t tid);
+
 /* Reads both clocks again, for the conversion of ticks. */
 void pm_profile_clock_renew(void);
 
