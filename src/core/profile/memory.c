@@ -45,11 +45,11 @@ void *pm_profile_at(uint64_t offset)
  * closed. */
 static bool fd_is_ours(void)
 {
+	const struct pm_profile_memory *memory = &pm_profile_memory;
 	struct stat st;
 
-	return pm_profile_memory.fd >= 0 && !pm_kernel_fstat(pm_profile_memory.fd, &st) &&
-	       st.st_dev == pm_profile_memory.device &&
-	       st.st_ino == pm_profile_memory.inode;
+	return memory->fd >= 0 && !pm_kernel_fstat(memory->fd, &st) &&
+	       st.st_dev == memory->device && st.st_ino == memory->inode;
 }
 
 static void close_fd(void)
@@ -62,14 +62,17 @@ static void close_fd(void)
 /* Daemons close all descriptors that they do not know, so the file is opened again. */
 static bool open_again(void)
 {
-	if (!pm_profile_memory.place.path[0])
+	struct pm_profile_memory *memory = &pm_profile_memory;
+
+	if (!memory->place.path[0])
 		return false;
-	pm_profile_memory.fd = pm_profile_place_again(&pm_profile_memory.place);
+	memory->fd =
+		pm_kernel_open(memory->place.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (fd_is_ours())
 		return true;
-	if (pm_profile_memory.fd >= 0)
-		pm_kernel_close(pm_profile_memory.fd);
-	pm_profile_memory.fd = -1;
+	if (memory->fd >= 0)
+		pm_kernel_close(memory->fd);
+	memory->fd = -1;
 	return false;
 }
 
@@ -114,6 +117,21 @@ int pm_memory_allocate(int fd, uint64_t at, uint64_t size)
 	return err == -EOPNOTSUPP || err == -ENOSYS ? write_zeros(fd, at, size) : err;
 }
 
+/* Maps FD, or private memory if it is -1, over the bytes FROM to UPTO. A child must not
+ * write into its parent's profile. */
+static int map_over(uint64_t from, uint64_t upto, int fd)
+{
+	int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+	char *at = pm_profile_memory.base + from;
+	int err = pm_kernel_mmap_fixed(at, upto - from, PROT_READ | PROT_WRITE,
+				       flags | MAP_NORESERVE, fd,
+				       fd >= 0 ? (off_t)from : 0);
+
+	if (!err)
+		pm_kernel_madvise(at, upto - from, MADV_DONTFORK);
+	return err;
+}
+
 /*
  * Under a translator such as Valgrind, the file is mapped part by part as it grows:
  * memory checkers read all that is mapped, and each word behind the end of the file is a
@@ -121,71 +139,60 @@ int pm_memory_allocate(int fd, uint64_t at, uint64_t size)
  */
 static int map_part(uint64_t from, uint64_t upto)
 {
-	uint8_t *at = (uint8_t *)pm_profile_memory.base + from;
+	return pm_is_translated() ? map_over(from, upto, pm_profile_memory.fd) : 0;
+}
+
+static int grow_file(uint64_t upto)
+{
+	struct pm_profile_memory *memory = &pm_profile_memory;
+	int err = -EBADF;
+
+	if (fd_is_ours() || open_again())
+		err = pm_memory_allocate(memory->fd, memory->backed, upto);
+	return err ?: map_part(memory->backed, upto);
+}
+
+/* Continues the profile in private memory at the same addresses, because of ERROR. The
+ * file ends here. */
+static int continue_privately(int error)
+{
+	struct pm_profile_memory *memory = &pm_profile_memory;
 	int err;
 
-	if (!pm_is_translated())
-		return 0;
-	err = pm_kernel_mmap_fixed(at, upto - from, PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_NORESERVE, pm_profile_memory.fd,
-				   (off_t)from);
-	if (!err)
-		pm_kernel_madvise(at, upto - from, MADV_DONTFORK);
+	if (memory->reserved) {
+		pm_profile_header()->private_error = (uint32_t)-error;
+		pm_profile_header()->private_from = memory->backed;
+	}
+	snprintf(memory->news, sizeof(memory->news),
+		 "the profile's memory could not grow beyond %llu KiB (%s): the profile "
+		 "continues in private memory, invisible to other processes",
+		 (unsigned long long)memory->backed >> 10, strerror(-error));
+	close_fd();
+	err = map_over(memory->backed, memory->space, -1);
+	if (err)
+		memory->space = memory->backed;
 	return err;
 }
 
 int pm_memory_back(uint64_t end)
 {
+	struct pm_profile_memory *memory = &pm_profile_memory;
 	uint64_t upto = (end + PM_MEMORY_STEP - 1) / PM_MEMORY_STEP * PM_MEMORY_STEP;
-	void *at = pm_profile_memory.base + pm_profile_memory.backed;
-	int err = -ENOTSUP;
+	int err = 0;
 
-	if (end <= pm_profile_memory.backed)
+	if (end <= memory->backed)
 		return 0;
-	if (upto > pm_profile_memory.space)
-		upto = pm_profile_memory.space;
+	if (upto > memory->space)
+		upto = memory->space;
 	if (end > upto)
 		return -ENOSPC;
-	if (pm_profile_memory.fd >= 0) {
-		err = fd_is_ours() || open_again()
-			      ? pm_memory_allocate(pm_profile_memory.fd,
-						   pm_profile_memory.backed, upto)
-			      : -EBADF;
-		if (!err)
-			err = map_part(pm_profile_memory.backed, upto);
-		if (err) {
-			if (pm_profile_memory.reserved) {
-				pm_profile_header()->private_error = (uint32_t)-err;
-				pm_profile_header()->private_from =
-					pm_profile_memory.backed;
-			}
-			/* The rest of the profile continues in private memory at the same
-			 * addresses, and the file ends here. */
-			snprintf(pm_profile_memory.news, sizeof(pm_profile_memory.news),
-				 "the profile's memory could not grow beyond %llu KiB "
-				 "(%s): "
-				 "the profile continues in private memory, invisible to "
-				 "other processes",
-				 (unsigned long long)pm_profile_memory.backed >> 10,
-				 strerror(-err));
-			close_fd();
-			err = pm_kernel_mmap_fixed(
-				at, pm_profile_memory.space - pm_profile_memory.backed,
-				PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-			if (err) {
-				pm_profile_memory.space = pm_profile_memory.backed;
-				return err;
-			}
-			pm_kernel_madvise(
-				at, pm_profile_memory.space - pm_profile_memory.backed,
-				MADV_DONTFORK);
-			pm_profile_memory.backed = upto;
-			return 0;
-		}
-	}
-	pm_profile_memory.backed = upto;
-	return 0;
+	if (memory->fd >= 0)
+		err = grow_file(upto);
+	if (err)
+		err = continue_privately(err);
+	if (!err)
+		memory->backed = upto;
+	return err;
 }
 
 /* Returns at most a sixteenth of the process's limits. */
@@ -204,46 +211,43 @@ static uint64_t space_wanted(void)
 
 int pm_memory_map(int fd, uint64_t allocated)
 {
+	struct pm_profile_memory *memory = &pm_profile_memory;
 	int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
 	struct stat st = {0};
-	uint64_t space;
+	uint64_t space = space_wanted();
 	void *base;
 	int err = fd >= 0 ? pm_kernel_fstat(fd, &st) : 0;
 
 	if (err)
 		return err;
-	err = -ENOMEM;
-	for (space = space_wanted(); err && space >= SPACE_LEAST; space /= 2) {
+	do
 		err = pm_kernel_mmap(&base, space, PROT_READ | PROT_WRITE,
 				     flags | MAP_NORESERVE, fd, 0);
-		if (!err) {
-			pm_profile_memory.space = space;
-			/* Pairs with the acquire in pm_profile_exists(). */
-			__atomic_store_n(&pm_profile_memory.base, base, __ATOMIC_RELEASE);
-		}
-	}
+	while (err && (space /= 2) >= SPACE_LEAST);
 	if (err)
 		return err;
-	pm_profile_memory.fd = fd;
+	memory->space = space;
+	/* Pairs with the acquire in pm_profile_exists(). */
+	__atomic_store_n(&memory->base, base, __ATOMIC_RELEASE);
+	memory->fd = fd;
 	if (fd >= 0 && pm_is_translated()) {
-		err = pm_kernel_mmap_fixed(base, pm_profile_memory.space, PROT_NONE,
+		err = pm_kernel_mmap_fixed(base, space, PROT_NONE,
 					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 					   -1, 0);
 		if (!err && allocated)
 			err = map_part(0, allocated);
 	}
 	if (err) {
-		pm_kernel_munmap(base, pm_profile_memory.space);
-		pm_profile_memory.base = NULL;
-		pm_profile_memory.fd = -1;
+		pm_kernel_munmap(base, space);
+		memory->base = NULL;
+		memory->fd = -1;
 		return err;
 	}
-	/* A child must not write into its parent's profile. */
-	pm_kernel_madvise(pm_profile_memory.base, pm_profile_memory.space, MADV_DONTFORK);
-	pm_profile_memory.backed = allocated;
-	pm_profile_memory.reserved = 0;
-	pm_profile_memory.device = st.st_dev;
-	pm_profile_memory.inode = st.st_ino;
+	pm_kernel_madvise(base, space, MADV_DONTFORK);
+	memory->backed = allocated;
+	memory->reserved = 0;
+	memory->device = st.st_dev;
+	memory->inode = st.st_ino;
 	return 0;
 }
 

@@ -132,11 +132,6 @@ int pm_profile_place_open(struct pm_profile_place *place,
 	return 0;
 }
 
-int pm_profile_place_again(const struct pm_profile_place *place)
-{
-	return pm_kernel_open(place->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
-}
-
 const char *pm_profile_place_network(int fd)
 {
 	/*

@@ -32,10 +32,6 @@ int pm_profile_place_open(struct pm_profile_place *place,
 			  const struct pm_options *options,
 			  struct perfmon_profile_header *self, struct pm_diag *diag);
 
-/* Opens the file of PLACE again, for a program that has closed fd. The caller checks that
- * it is the same file. Returns a descriptor, or an error of open(2). */
-int pm_profile_place_again(const struct pm_profile_place *place);
-
 /* Returns the name of the network file system that has FD, or NULL if the file system is
  * local or unknown. */
 const char *pm_profile_place_network(int fd);
