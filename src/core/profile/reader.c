@@ -175,7 +175,7 @@ PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 		.ranks = header->ranks,
 		.writer = writer_of(s),
 		.partial = s->partial,
-		.threads = pm_reader_thread_count(s),
+		.threads = s->thread_count + s->joined_count + s->steps_count,
 		.notes = s->note_count,
 		.begin_realtime_ns = header->begin_realtime_ns,
 		.arguments = s->arguments,
@@ -296,14 +296,14 @@ static bool is_sum(const struct pm_snapshot_thread *thread)
 static const struct pm_snapshot_thread *thread_at(const struct perfmon_profile *profile,
 						  uint32_t index)
 {
-	return profile ? pm_reader_thread(profile->snapshot, index) : NULL;
+	return profile ? pm_snapshot_thread_at(profile->snapshot, index) : NULL;
 }
 
 static uint32_t thread_kind(const struct pm_snapshot *s, uint32_t index)
 {
-	if (pm_reader_steps(s, index))
+	if (pm_snapshot_steps_at(s, index))
 		return PERFMON_PROFILE_THREAD_KIND_STEPS;
-	if (pm_reader_is_joined(s, index))
+	if (index >= s->thread_count)
 		return PERFMON_PROFILE_THREAD_KIND_OTHER_RUN;
 	return is_sum(&s->threads[index]) ? PERFMON_PROFILE_THREAD_KIND_SUM
 					  : PERFMON_PROFILE_THREAD_KIND_THREAD;
@@ -326,7 +326,7 @@ PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
 		return err ?: -EINVAL;
 	record = &from->record;
 	/* The steps of a path are a thread's. */
-	named = !is_sum(from) || pm_reader_steps(profile->snapshot, index);
+	named = !is_sum(from) || pm_snapshot_steps_at(profile->snapshot, index);
 	made = (struct perfmon_profile_thread_info){
 		.name = named ? record->name : "",
 		.tid = named ? (pid_t)record->tid : 0,
@@ -523,7 +523,7 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 		put_quantity(&made, from);
 	else
 		put_values(profile, thread, index, &made, from);
-	steps = pm_reader_steps(s, thread);
+	steps = pm_snapshot_steps_at(s, thread);
 	if (steps)
 		put_step(profile, steps, index, &made);
 	pm_struct_fill(node, &made, sizeof(made));
@@ -548,7 +548,7 @@ PM_EXPORT int perfmon_profile_get_path(const struct perfmon_profile *profile,
 			buffer[length] = (c);                                            \
 		length++;                                                                \
 	} while (0)
-	steps = pm_reader_steps(profile->snapshot, thread);
+	steps = pm_snapshot_steps_at(profile->snapshot, thread);
 	depth = regions_above(of, steps, index, line);
 	while (depth-- > 0) {
 		uint32_t region = line[depth];
@@ -643,7 +643,7 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 		sum = pm_reader_sum(&profile->sums, of, thread, index,
 				    PM_READER_COUNTS + c);
 		/* Steps do not say what nested regions have. */
-		if (!pm_reader_steps(profile->snapshot, thread)) {
+		if (!pm_snapshot_steps_at(profile->snapshot, thread)) {
 			made.exclusive = whole((double)made.value - sum->below);
 			made.bias = whole(fmin(sum->bias, (double)made.value));
 		}

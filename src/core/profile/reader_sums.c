@@ -120,42 +120,10 @@ static void add_node(const struct pm_snapshot *snapshot,
 	}
 }
 
-uint32_t pm_reader_thread_count(const struct pm_snapshot *snapshot)
-{
-	return snapshot->thread_count + snapshot->joined_count + snapshot->steps_count;
-}
-
-bool pm_reader_is_joined(const struct pm_snapshot *snapshot, uint32_t index)
-{
-	return index >= snapshot->thread_count &&
-	       index - snapshot->thread_count < snapshot->joined_count;
-}
-
-const struct pm_snapshot_steps *pm_reader_steps(const struct pm_snapshot *snapshot,
-						uint32_t index)
-{
-	uint32_t first = snapshot->thread_count + snapshot->joined_count;
-
-	return index >= first && index - first < snapshot->steps_count
-		       ? &snapshot->steps[index - first]
-		       : NULL;
-}
-
-const struct pm_snapshot_thread *pm_reader_thread(const struct pm_snapshot *snapshot,
-						  uint32_t index)
-{
-	const struct pm_snapshot_steps *steps = pm_reader_steps(snapshot, index);
-
-	if (index < snapshot->thread_count)
-		return &snapshot->threads[index];
-	if (pm_reader_is_joined(snapshot, index))
-		return &snapshot->joined[index - snapshot->thread_count];
-	return steps ? &steps->thread : NULL;
-}
-
 int pm_reader_sums_make(struct pm_reader_sums *sums, const struct pm_snapshot *snapshot)
 {
-	uint32_t count = pm_reader_thread_count(snapshot);
+	uint32_t count =
+		snapshot->thread_count + snapshot->joined_count + snapshot->steps_count;
 
 	*sums = (struct pm_reader_sums){0};
 	sums->threads = calloc((size_t)count + 1, sizeof(sums->threads[0]));
@@ -163,7 +131,8 @@ int pm_reader_sums_make(struct pm_reader_sums *sums, const struct pm_snapshot *s
 		return -ENOMEM;
 	sums->thread_count = count;
 	for (uint32_t t = 0; t < count; t++) {
-		const struct pm_snapshot_thread *thread = pm_reader_thread(snapshot, t);
+		const struct pm_snapshot_thread *thread =
+			pm_snapshot_thread_at(snapshot, t);
 		size_t width = PM_READER_COUNTS + pm_reader_counts(thread);
 
 		sums->threads[t] = calloc((size_t)thread->node_count * width + 1,

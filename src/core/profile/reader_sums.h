@@ -15,17 +15,7 @@ struct pm_reader_sum {
 	double bias;  /* what measuring added to the inclusive value */
 };
 
-/* Return how many threads a reader shows, and number INDEX of them: those of SNAPSHOT, then the sums of
- * other runs, then the steps of each path. NULL: there is no such number. */
-uint32_t pm_reader_thread_count(const struct pm_snapshot *snapshot);
-const struct pm_snapshot_thread *pm_reader_thread(const struct pm_snapshot *snapshot,
-						  uint32_t index);
-/* Return whether number INDEX is a sum of another run; and the steps that it has, or NULL. */
-bool pm_reader_is_joined(const struct pm_snapshot *snapshot, uint32_t index);
-const struct pm_snapshot_steps *pm_reader_steps(const struct pm_snapshot *snapshot,
-						uint32_t index);
-
-/* The sums of the threads that a reader shows, in their order. */
+/* The sums of the threads of a snapshot, by their numbers in pm_snapshot_thread_at(). */
 struct pm_reader_sums {
 	uint32_t thread_count;
 	struct pm_reader_sum **threads;

@@ -177,6 +177,31 @@ pm_snapshot_node(const struct pm_snapshot_thread *thread, uint32_t number)
 					       (size_t)(number - 1) * thread->node_size);
 }
 
+/* Returns the steps that number INDEX of pm_snapshot_thread_at() has, or NULL. */
+static inline struct pm_snapshot_steps *
+pm_snapshot_steps_at(const struct pm_snapshot *snapshot, uint32_t index)
+{
+	uint32_t first = snapshot->thread_count + snapshot->joined_count;
+
+	return index >= first && index - first < snapshot->steps_count
+		       ? &snapshot->steps[index - first]
+		       : NULL;
+}
+
+/* Returns number INDEX of the threads of SNAPSHOT, then the sums of other runs, then the steps of
+ * each path. NULL: there are no more. */
+static inline struct pm_snapshot_thread *
+pm_snapshot_thread_at(const struct pm_snapshot *snapshot, uint32_t index)
+{
+	struct pm_snapshot_steps *steps = pm_snapshot_steps_at(snapshot, index);
+
+	if (index < snapshot->thread_count)
+		return &snapshot->threads[index];
+	if (index - snapshot->thread_count < snapshot->joined_count)
+		return &snapshot->joined[index - snapshot->thread_count];
+	return steps ? &steps->thread : NULL;
+}
+
 /* Returns true if PLAN, of SNAPSHOT, has the events of other runs. */
 bool pm_snapshot_is_joined(const struct pm_snapshot *snapshot,
 			   const struct pm_snapshot_plan *plan);

@@ -15,12 +15,11 @@
 
 /* Cuts off each thread's nodes from the first one whose region has no name. Names are
  * read after nodes, so only a damaged profile has such a node. */
-static void check_regions(struct pm_snapshot *s, struct pm_snapshot_thread *threads,
-			  uint32_t count)
+static void check_regions(struct pm_snapshot *s)
 {
-	for (uint32_t t = 0; t < count; t++) {
-		struct pm_snapshot_thread *thread = &threads[t];
+	struct pm_snapshot_thread *thread;
 
+	for (uint32_t t = 0; (thread = pm_snapshot_thread_at(s, t)); t++) {
 		for (uint32_t n = 1; n <= thread->node_count; n++) {
 			if (pm_snapshot_node(thread, n)->region <= s->region_count)
 				continue;
@@ -91,8 +90,7 @@ static int take_all(struct pm_walk *walk)
 	err = err ?: pm_walk_rest(walk);
 	if (!err) {
 		take_header(walk);
-		check_regions(walk->s, walk->s->threads, walk->s->thread_count);
-		check_regions(walk->s, walk->s->joined, walk->s->joined_count);
+		check_regions(walk->s);
 		pm_snapshot_set_writer(walk->s, PM_WRITER_UNKNOWN);
 	}
 	return err;
@@ -186,18 +184,11 @@ static struct perfmon_profile_node *node_at(const void *thread, uint32_t number)
 	return pm_snapshot_node(thread, number);
 }
 
-static void adopted_sums(const struct pm_snapshot_thread *threads, uint32_t count)
-{
-	for (uint32_t t = 0; t < count; t++)
-		pm_adopted_sum(node_at, &threads[t], threads[t].node_count,
-			       threads[t].record.counters,
-			       threads[t].record.flags & PERFMON_PROFILE_THREAD_STRIDE);
-}
-
 static int take(const void *base, size_t size, unsigned int flags, int fd,
 		struct pm_snapshot **out, struct pm_diag *diag)
 {
 	unsigned int walks = flags & PM_SNAPSHOT_STILL ? 1 : WALKS, tries = ALL_TRIES;
+	struct pm_snapshot_thread *thread;
 	struct pm_snapshot *s = NULL;
 	uint64_t begun = 0, first = 0;
 	uint32_t walked = 0;
@@ -226,8 +217,10 @@ static int take(const void *base, size_t size, unsigned int flags, int fd,
 	if (err)
 		return err;
 	s->walks = walked;
-	adopted_sums(s->threads, s->thread_count);
-	adopted_sums(s->joined, s->joined_count);
+	for (uint32_t t = 0; (thread = pm_snapshot_thread_at(s, t)); t++)
+		pm_adopted_sum(node_at, thread, thread->node_count,
+			       thread->record.counters,
+			       thread->record.flags & PERFMON_PROFILE_THREAD_STRIDE);
 	if (changed)
 		pm_snapshot_problem(
 			s, "%s: some may be missing or counted twice",
@@ -255,6 +248,8 @@ int pm_snapshot_take_file(void *base, size_t size, int fd, struct pm_snapshot **
 
 void pm_snapshot_free(struct pm_snapshot *s)
 {
+	struct pm_snapshot_thread *thread;
+
 	if (!s)
 		return;
 	for (uint32_t i = 0; s->regions && i <= s->region_count; i++)
@@ -269,12 +264,9 @@ void pm_snapshot_free(struct pm_snapshot *s)
 	}
 	for (uint32_t i = 0; i < s->plan_count; i++)
 		free(s->plans[i].counters);
-	for (uint32_t i = 0; i < s->thread_count; i++)
-		free(s->threads[i].nodes);
-	for (uint32_t i = 0; i < s->joined_count; i++)
-		free(s->joined[i].nodes);
+	for (uint32_t t = 0; (thread = pm_snapshot_thread_at(s, t)); t++)
+		free(thread->nodes);
 	for (uint32_t i = 0; i < s->steps_count; i++) {
-		free(s->steps[i].thread.nodes);
 		free(s->steps[i].step);
 		free(s->steps[i].path);
 	}

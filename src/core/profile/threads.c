@@ -303,18 +303,15 @@ int pm_walk_thread_plans(struct pm_snapshot *s)
 {
 	const struct pm_snapshot_plan **order =
 		malloc(((size_t)s->plan_count + 1) * sizeof(*order));
+	struct pm_snapshot_thread *thread;
 
 	if (!order)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < s->plan_count; p++)
 		order[p] = &s->plans[p];
 	qsort(order, s->plan_count, sizeof(*order), by_generation);
-	for (uint32_t t = 0; t < s->thread_count; t++)
-		s->threads[t].plan = plan_of(s, order, &s->threads[t].record);
-	for (uint32_t t = 0; t < s->joined_count; t++)
-		s->joined[t].plan = plan_of(s, order, &s->joined[t].record);
-	for (uint32_t i = 0; i < s->steps_count; i++)
-		s->steps[i].thread.plan = plan_of(s, order, &s->steps[i].thread.record);
+	for (uint32_t t = 0; (thread = pm_snapshot_thread_at(s, t)); t++)
+		thread->plan = plan_of(s, order, &thread->record);
 	free(order);
 	return 0;
 }
