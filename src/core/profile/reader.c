@@ -40,6 +40,14 @@ static int answer(const struct perfmon_profile *profile, int result, const char 
 	return result;
 }
 
+/* Copies MADE, of SIZE bytes, to the program's structure at TO, which was checked. */
+static int give(const struct perfmon_profile *profile, void *to, const void *made,
+		size_t size)
+{
+	pm_struct_fill(to, made, size);
+	return answer(profile, 0, NULL);
+}
+
 /* Takes a new snapshot; on failure the old one stays. */
 static int take(struct perfmon_profile *profile)
 {
@@ -138,26 +146,19 @@ static uint64_t whole(double value)
 	return value < 18446744073709549568.0 ? (uint64_t)(value + 0.5) : UINT64_MAX;
 }
 
-static uint32_t writer_of(const struct pm_snapshot *s)
-{
-	switch (s->writer) {
-	case PM_WRITER_RUNS:
-		return PERFMON_PROFILE_WRITER_RUNS;
-	case PM_WRITER_ENDED:
-		return PERFMON_PROFILE_WRITER_ENDED;
-	case PM_WRITER_GONE:
-		return PERFMON_PROFILE_WRITER_GONE;
-	default:
-		return PERFMON_PROFILE_WRITER_UNKNOWN;
-	}
-}
-
 PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 				       struct perfmon_profile_info *info)
 {
 	int err = answer(profile, PM_STRUCT_CHECK(info, perfmon_profile_info, 104),
 			 "the information is missing, or .size is too small; set .size = "
 			 "sizeof(struct perfmon_profile_info)");
+	static const uint32_t writers[] = {
+		[PM_WRITER_UNKNOWN] = PERFMON_PROFILE_WRITER_UNKNOWN,
+		[PM_WRITER_RUNS] = PERFMON_PROFILE_WRITER_RUNS,
+		[PM_WRITER_PACKED] = PERFMON_PROFILE_WRITER_UNKNOWN,
+		[PM_WRITER_ENDED] = PERFMON_PROFILE_WRITER_ENDED,
+		[PM_WRITER_GONE] = PERFMON_PROFILE_WRITER_GONE,
+	};
 	const struct perfmon_profile_header *header;
 	struct perfmon_profile_info made;
 	const struct pm_snapshot *s;
@@ -173,7 +174,7 @@ PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 		.parent_pid = (pid_t)header->parent_pid,
 		.rank = header->rank,
 		.ranks = header->ranks,
-		.writer = writer_of(s),
+		.writer = writers[s->writer],
 		.partial = s->partial,
 		.threads = s->thread_count + s->joined_count + s->steps_count,
 		.notes = s->note_count,
@@ -191,8 +192,7 @@ PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 	if (s->taken_ticks > header->begin_ticks)
 		made.elapsed_ns = whole(pm_snapshot_ns(
 			s, (double)(s->taken_ticks - header->begin_ticks)));
-	pm_struct_fill(info, &made, sizeof(made));
-	return answer(profile, 0, NULL);
+	return give(profile, info, &made, sizeof(made));
 }
 
 PM_EXPORT int perfmon_profile_get_note(const struct perfmon_profile *profile,
@@ -226,8 +226,7 @@ PM_EXPORT int perfmon_profile_get_run_note(const struct perfmon_profile *profile
 		.key = notes->at[index].key,
 		.value = notes->at[index].value,
 	};
-	pm_struct_fill(note, &made, sizeof(made));
-	return answer(profile, 0, NULL);
+	return give(profile, note, &made, sizeof(made));
 }
 
 /* Returns the number of PLAN's first event. */
@@ -277,15 +276,14 @@ PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
 		made.properties |= PERFMON_PROFILE_EVENT_HARDWARE;
 	if (counter->flags & PERFMON_PROFILE_COUNTER_KERNEL_ONLY)
 		made.properties |= PERFMON_PROFILE_EVENT_KERNEL_ONLY;
-	if (counter->flags & PERFMON_PROFILE_COUNTER_EXACT)
-		made.properties |= PERFMON_PROFILE_EVENT_EXACT;
-	made.kind = counter->flags & PERFMON_PROFILE_COUNTER_EXACT
-			    ? PERFMON_PROFILE_EVENT_KIND_EXACT
-		    : counter->flags & PERFMON_PROFILE_COUNTER_PACKAGE
+	made.kind = counter->flags & PERFMON_PROFILE_COUNTER_PACKAGE
 			    ? PERFMON_PROFILE_EVENT_KIND_PACKAGE
 			    : PERFMON_PROFILE_EVENT_KIND_KERNEL;
-	pm_struct_fill(event, &made, sizeof(made));
-	return answer(profile, 0, NULL);
+	if (counter->flags & PERFMON_PROFILE_COUNTER_EXACT) {
+		made.properties |= PERFMON_PROFILE_EVENT_EXACT;
+		made.kind = PERFMON_PROFILE_EVENT_KIND_EXACT;
+	}
+	return give(profile, event, &made, sizeof(made));
 }
 
 static bool is_sum(const struct pm_snapshot_thread *thread)
@@ -346,8 +344,7 @@ PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
 		made.first_event = first_event(profile->snapshot, from->plan);
 		made.events = from->plan->counter_count;
 	}
-	pm_struct_fill(thread, &made, sizeof(made));
-	return answer(profile, 0, NULL);
+	return give(profile, thread, &made, sizeof(made));
 }
 
 static const struct perfmon_profile_node *node_at(const struct pm_snapshot_thread *thread,
@@ -526,8 +523,7 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 	steps = pm_snapshot_steps_at(s, thread);
 	if (steps)
 		put_step(profile, steps, index, &made);
-	pm_struct_fill(node, &made, sizeof(made));
-	return answer(profile, 0, NULL);
+	return give(profile, node, &made, sizeof(made));
 }
 
 PM_EXPORT int perfmon_profile_get_path(const struct perfmon_profile *profile,
@@ -602,7 +598,8 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct perfmon_profile_node *node = node_at(of, index);
-	double on_cpu_ns = 0, measured;
+	double on_cpu_ns, measured;
+	bool adopted;
 	uint32_t events, first;
 
 	if (!node || PM_VECTOR_CHECK(values, count, element_size, PM_VECTOR_OUT,
@@ -615,24 +612,22 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 	events = of->plan ? of->plan->counter_count : 0;
 	first = events ? first_event(profile->snapshot, of->plan) : 0;
 	measured = (double)pm_snapshot_visits(node);
-	if (node_kind(node) == PERFMON_PROFILE_NODE_KIND_ADOPTED)
-		on_cpu_ns = pm_snapshot_ns(profile->snapshot, (double)node->time_ticks) -
-			    (double)node->off_cpu_ns;
+	adopted = node_kind(node) == PERFMON_PROFILE_NODE_KIND_ADOPTED;
+	on_cpu_ns = pm_snapshot_ns(profile->snapshot, (double)node->time_ticks) -
+		    (double)node->off_cpu_ns;
 	/* The counts belong to the visits whose counts were not dropped. */
 	if (measured > node->dropped_counts)
-		on_cpu_ns = (pm_snapshot_ns(profile->snapshot, (double)node->time_ticks) -
-			     (double)node->off_cpu_ns) *
-			    (measured - node->dropped_counts) / measured;
+		on_cpu_ns = on_cpu_ns * (measured - node->dropped_counts) / measured;
+	else if (!adopted)
+		on_cpu_ns = 0;
 	for (uint32_t c = 0; c < events && c < count; c++) {
 		struct perfmon_profile_value made = {.event = first + c};
-		bool open = of->record.status[c] > 0;
 		bool package =
 			of->plan->counters[c].flags & PERFMON_PROFILE_COUNTER_PACKAGE;
+		/* An adopted path has no visit: its values are in the nodes that have. */
+		bool open = of->record.status[c] > 0 && !(package && adopted);
 		const struct pm_reader_sum *sum;
 
-		/* An adopted path has no visit: its values are in the nodes that have. */
-		if (package && node_kind(node) == PERFMON_PROFILE_NODE_KIND_ADOPTED)
-			open = false;
 		if (package)
 			made.enabled_ns = whole(node->count[c].squares);
 		else if (open && on_cpu_ns > 0)
