@@ -87,35 +87,22 @@ static bool take_ids(struct words *words, pid_t *pid, pid_t *tid)
 	return true;
 }
 
-/* Takes a field of two halves if its bit THERE is set. */
-static bool take_pair(struct words *words, uint64_t there, uint32_t *first,
-		      uint32_t *second, uint64_t bit, struct perfmon_sample *sample)
-{
-	if (!there)
-		return true;
-	sample->present |= bit;
-	return take_halves(words, first, second);
-}
+/* Takes a field of one word if TYPE has its bit: KERNEL is the kernel's name, OWN ours. */
+#define SINGLE(kernel, field, own)                                                       \
+	take_single(words, (type & PERF_SAMPLE_##kernel), &s->field,                     \
+		    PERFMON_SAMPLE_##own, s)
 
 /* Takes the fields that samples and trailers share, which have the same order in both. */
 static bool take_origin(struct words *words, uint64_t type, struct perfmon_sample *s)
 {
 	uint32_t reserved;
 
-	if (type & PERF_SAMPLE_TID) {
-		s->present |= PERFMON_SAMPLE_TID;
-		if (!take_ids(words, &s->pid, &s->tid))
-			return false;
-	}
-	return take_single(words, type & PERF_SAMPLE_TIME, &s->time_ns,
-			   PERFMON_SAMPLE_TIME, s) &&
-	       take_single(words, type & PERF_SAMPLE_ADDR, &s->address,
-			   PERFMON_SAMPLE_ADDRESS, s) &&
-	       take_single(words, type & PERF_SAMPLE_ID, &s->id, PERFMON_SAMPLE_ID, s) &&
-	       take_single(words, type & PERF_SAMPLE_STREAM_ID, &s->stream_id,
-			   PERFMON_SAMPLE_STREAM_ID, s) &&
-	       take_pair(words, type & PERF_SAMPLE_CPU, &s->cpu, &reserved,
-			 PERFMON_SAMPLE_CPU, s);
+	s->present |= type & PERF_SAMPLE_TID ? PERFMON_SAMPLE_TID : 0;
+	s->present |= type & PERF_SAMPLE_CPU ? PERFMON_SAMPLE_CPU : 0;
+	return (!(type & PERF_SAMPLE_TID) || take_ids(words, &s->pid, &s->tid)) &&
+	       SINGLE(TIME, time_ns, TIME) && SINGLE(ADDR, address, ADDRESS) &&
+	       SINGLE(ID, id, ID) && SINGLE(STREAM_ID, stream_id, STREAM_ID) &&
+	       (!(type & PERF_SAMPLE_CPU) || take_halves(words, &s->cpu, &reserved));
 }
 
 static bool take_read(struct words *words, uint64_t format, struct perfmon_sample *sample)
@@ -248,12 +235,8 @@ static bool take_sample(struct words *words, const struct perf_event_attr *attr,
 	const uint64_t type = attr->sample_type;
 	const uint64_t branch_type = attr->branch_sample_type;
 
-	return take_single(words, type & PERF_SAMPLE_IDENTIFIER, &s->id,
-			   PERFMON_SAMPLE_ID, s) &&
-	       take_single(words, type & PERF_SAMPLE_IP, &s->ip, PERFMON_SAMPLE_IP, s) &&
-	       take_origin(words, type, s) &&
-	       take_single(words, type & PERF_SAMPLE_PERIOD, &s->period,
-			   PERFMON_SAMPLE_PERIOD, s) &&
+	return SINGLE(IDENTIFIER, id, ID) && SINGLE(IP, ip, IP) &&
+	       take_origin(words, type, s) && SINGLE(PERIOD, period, PERIOD) &&
 	       (!(type & PERF_SAMPLE_READ) || take_read(words, attr->read_format, s)) &&
 	       (!(type & PERF_SAMPLE_CALLCHAIN) || take_call_chain(words, s)) &&
 	       (!(type & PERF_SAMPLE_RAW) || take_raw(words, s)) &&
@@ -265,23 +248,17 @@ static bool take_sample(struct words *words, const struct perf_event_attr *attr,
 			       &s->user_registers_mask, &s->user_registers)) &&
 	       (!(type & PERF_SAMPLE_STACK_USER) || take_stack(words, s)) &&
 	       (!(type & PERF_SAMPLE_WEIGHT_TYPE) || take_weight(words, type, s)) &&
-	       take_single(words, type & PERF_SAMPLE_DATA_SRC, &s->data_source,
-			   PERFMON_SAMPLE_DATA_SOURCE, s) &&
-	       take_single(words, type & PERF_SAMPLE_TRANSACTION, &s->transaction,
-			   PERFMON_SAMPLE_TRANSACTION, s) &&
+	       SINGLE(DATA_SRC, data_source, DATA_SOURCE) &&
+	       SINGLE(TRANSACTION, transaction, TRANSACTION) &&
 	       (!(type & PERF_SAMPLE_REGS_INTR) ||
 		take_registers(words, attr->sample_regs_intr,
 			       PERFMON_SAMPLE_INTERRUPT_REGISTERS, s,
 			       &s->interrupt_registers_abi, &s->interrupt_registers_mask,
 			       &s->interrupt_registers)) &&
-	       take_single(words, type & PERF_SAMPLE_PHYS_ADDR, &s->physical_address,
-			   PERFMON_SAMPLE_PHYSICAL_ADDRESS, s) &&
-	       take_single(words, type & PERF_SAMPLE_CGROUP, &s->cgroup,
-			   PERFMON_SAMPLE_CGROUP, s) &&
-	       take_single(words, type & PERF_SAMPLE_DATA_PAGE_SIZE, &s->data_page_size,
-			   PERFMON_SAMPLE_DATA_PAGE_SIZE, s) &&
-	       take_single(words, type & PERF_SAMPLE_CODE_PAGE_SIZE, &s->code_page_size,
-			   PERFMON_SAMPLE_CODE_PAGE_SIZE, s) &&
+	       SINGLE(PHYS_ADDR, physical_address, PHYSICAL_ADDRESS) &&
+	       SINGLE(CGROUP, cgroup, CGROUP) &&
+	       SINGLE(DATA_PAGE_SIZE, data_page_size, DATA_PAGE_SIZE) &&
+	       SINGLE(CODE_PAGE_SIZE, code_page_size, CODE_PAGE_SIZE) &&
 	       (!(type & PERF_SAMPLE_AUX) || take_aux(words, s));
 }
 
