@@ -8,6 +8,7 @@
 
 #include "core/kernel/files.h"
 #include "core/samples/log_read.h"
+#include "core/text/bytes.h"
 #include "core/text/grow.h"
 
 /* At most this much of a feature is read. */
@@ -243,10 +244,8 @@ static int index_events(struct perfmon_log *log, struct bytes *bytes)
 		uint64_t first;
 
 		if (!take(bytes, size) || !take_u32(bytes, &ids) ||
-		    !take_text(bytes, &name, &length))
-			return bad(log, "the event names are truncated");
-		id = take(bytes, (uint64_t)ids * sizeof(uint64_t));
-		if (!id)
+		    !take_text(bytes, &name, &length) ||
+		    !(id = take(bytes, (uint64_t)ids * sizeof(uint64_t))))
 			return bad(log, "the event names are truncated");
 		if (event == UINT32_MAX && ids) {
 			memcpy(&first, id, sizeof(first));
@@ -260,56 +259,49 @@ static int index_events(struct perfmon_log *log, struct bytes *bytes)
 
 static int index_command(struct perfmon_log *log, struct bytes *bytes)
 {
-	char *line = NULL;
-	size_t used = 0, length;
+	struct pm_bytes line = {0};
+	size_t length;
 	const char *text;
 	uint32_t count;
 
 	if (!take_u32(bytes, &count))
 		return bad(log, "the command line is truncated");
 	while (count--) {
-		char *larger;
-
 		if (!take_text(bytes, &text, &length)) {
-			free(line);
+			pm_bytes_free(&line);
 			return bad(log, "the command line is truncated");
 		}
-		larger = realloc(line, used + length + 2);
-		if (!larger) {
-			free(line);
-			return no_memory(log);
-		}
-		line = larger;
-		if (used)
-			line[used++] = ' ';
-		memcpy(line + used, text, length);
-		used += length;
-		line[used] = '\0';
+		if (line.used)
+			pm_bytes_add(&line, " ", 1);
+		pm_bytes_add(&line, text, length);
+	}
+	pm_bytes_add(&line, "", 1);
+	if (line.failed) {
+		pm_bytes_free(&line);
+		return no_memory(log);
 	}
 	free(log->command);
-	log->command = line;
+	log->command = (char *)line.data;
 	return 0;
 }
 
 static int index_feature(struct perfmon_log *log, uint64_t feature, struct bytes *bytes)
 {
+	char **const texts[] = {[PM_LOG_HOSTNAME] = &log->host,
+				[PM_LOG_OSRELEASE] = &log->release,
+				[PM_LOG_VERSION] = &log->writer,
+				[PM_LOG_ARCH] = &log->architecture};
 	const char *text;
 	size_t length;
-	char **to;
 
 	switch (feature) {
 	case PM_LOG_HOSTNAME:
-		to = &log->host;
-		break;
 	case PM_LOG_OSRELEASE:
-		to = &log->release;
-		break;
 	case PM_LOG_VERSION:
-		to = &log->writer;
-		break;
 	case PM_LOG_ARCH:
-		to = &log->architecture;
-		break;
+		if (!take_text(bytes, &text, &length))
+			return bad(log, "a text about the machine is truncated");
+		return set_text(log, texts[feature], text, length);
 	case PM_LOG_NRCPUS:
 		/* The number of possible CPUs, and of online CPUs. */
 		if (!take(bytes, sizeof(uint32_t)) || !take_u32(bytes, &log->cpus))
@@ -322,9 +314,6 @@ static int index_feature(struct perfmon_log *log, uint64_t feature, struct bytes
 	default:
 		return 0;
 	}
-	if (!take_text(bytes, &text, &length))
-		return bad(log, "a text about the machine is truncated");
-	return set_text(log, to, text, length);
 }
 
 int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *header)
