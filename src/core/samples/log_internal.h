@@ -45,17 +45,13 @@ struct pm_log {
 		unread; /* waits in a row in which no process read the stream; atomic, too */
 	bool crowded; /* records had to stay in a ring */
 	int error;
-	size_t capacity;
-	struct pm_log_buffer active, writing;
-	uint64_t appended, written; /* bytes; written: of complete records */
-	uint64_t first_ns;	    /* when the first record of `active` was added */
+	struct pm_log_buffer active, writing; /* of options.buffer_size bytes */
+	uint64_t appended, written;	      /* bytes; written: of complete records */
+	uint64_t first_ns; /* when the first record of `active` was added */
 	uint64_t flush_asked, flush_done;
 	uint64_t dropped, dropped_unsaid;
 	uint64_t sample_first_ns, sample_last_ns;
-	void (*failed)(void *argument, int error);
-	void (*has_room)(void *argument);
-	void (*lost)(void *argument, uint64_t samples);
-	void *argument;
+	struct pm_log_options options;
 };
 
 /* Makes the bytes in front of the records: of a file whose header has DATA_SIZE, or of a

@@ -134,10 +134,10 @@ static void fail(struct pm_log *log, int error)
 	if (!log->error)
 		log->error = error;
 	pthread_cond_broadcast(&log->done);
-	if (!log->failure_reported && log->failed) {
+	if (!log->failure_reported && log->options.failed) {
 		log->failure_reported = true;
 		pthread_mutex_unlock(&log->lock);
-		log->failed(log->argument, error);
+		log->options.failed(log->options.argument, error);
 		pthread_mutex_lock(&log->lock);
 	}
 }
@@ -155,8 +155,8 @@ static void count_lost(struct pm_log *log, const struct pm_log_buffer *buffer,
 		samples += record->type == PERF_RECORD_SAMPLE;
 		written += record->size;
 	}
-	if (samples && log->lost)
-		log->lost(log->argument, samples);
+	if (samples && log->options.lost)
+		log->options.lost(log->options.argument, samples);
 }
 
 /* Writes BUFFER. Returns how much of it was written in complete records. */
@@ -186,8 +186,8 @@ static void write_records(struct pm_log *log)
 	log->writing = full;
 	log->crowded = false;
 	pthread_mutex_unlock(&log->lock);
-	if (crowded && log->has_room)
-		log->has_room(log->argument);
+	if (crowded && log->options.has_room)
+		log->options.has_room(log->options.argument);
 	if (!err)
 		done = write_buffer(log, &full, &err);
 	count_lost(log, &full, done);
@@ -207,7 +207,7 @@ static bool can_wait(struct pm_log *log)
 	uint64_t ns;
 
 	if (log->stop || log->flush_asked != log->flush_done ||
-	    log->active.used >= log->capacity / 2)
+	    log->active.used >= log->options.buffer_size / 2)
 		return false;
 	if (log->active.used) {
 		ns = log->first_ns;

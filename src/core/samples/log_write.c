@@ -17,11 +17,6 @@
 /* The place of the time in a sample depends only on these fields. */
 #define BEFORE_TIME (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID)
 
-static bool in_bounds(size_t size)
-{
-	return size >= PM_LOG_BUFFER_MIN && size <= PM_LOG_BUFFER_MAX;
-}
-
 static int take_events(struct pm_log *log, const struct pm_log_event *events,
 		       size_t count, struct pm_diag *diag)
 {
@@ -148,7 +143,7 @@ int pm_log_create(struct pm_log **log, const char *path, int fd,
 	struct pm_log *made;
 	int err;
 
-	if (!in_bounds(capacity))
+	if (capacity < PM_LOG_BUFFER_MIN || capacity > PM_LOG_BUFFER_MAX)
 		return pm_diag_set(diag, -EINVAL,
 				   "a log cannot have a buffer of %zu bytes; use %zu to "
 				   "%zu bytes",
@@ -156,14 +151,10 @@ int pm_log_create(struct pm_log **log, const char *path, int fd,
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return -ENOMEM;
-	made->capacity = capacity;
+	if (options)
+		made->options = *options;
+	made->options.buffer_size = capacity;
 	made->file = PM_OWNED_NONE;
-	if (options) {
-		made->failed = options->failed;
-		made->has_room = options->has_room;
-		made->lost = options->lost;
-		made->argument = options->argument;
-	}
 	err = take_events(made, events, count, diag);
 	if (err)
 		goto fail;
@@ -189,9 +180,7 @@ int pm_log_create(struct pm_log **log, const char *path, int fd,
 	*log = made;
 	return 0;
 fail:
-	if (made->own_fd)
-		pm_owned_close(&made->file);
-	free_log(made);
+	pm_log_forget(made);
 	return err;
 }
 
@@ -211,12 +200,13 @@ static void note_time(struct pm_log *log, const struct perf_event_header *record
 
 static bool has_room(const struct pm_log *log, size_t size)
 {
-	return log->capacity - log->active.used >= size;
+	return log->options.buffer_size - log->active.used >= size;
 }
 
 static void copy(struct pm_log *log, const struct perf_event_header *record)
 {
 	struct pm_log_buffer *active = &log->active;
+	size_t half = log->options.buffer_size / 2;
 
 	/* With empty buffers the thread sleeps without a limit: wake it for the delay. */
 	if (!active->used) {
@@ -225,8 +215,7 @@ static void copy(struct pm_log *log, const struct perf_event_header *record)
 		pthread_cond_signal(&log->work);
 	}
 	memcpy(active->data + active->used, record, record->size);
-	if (active->used < log->capacity / 2 &&
-	    active->used + record->size >= log->capacity / 2)
+	if (active->used < half && active->used + record->size >= half)
 		pthread_cond_signal(&log->work);
 	active->used += record->size;
 	log->appended += record->size;
@@ -252,16 +241,11 @@ static void say_dropped(struct pm_log *log)
 	copy(log, &lost.header);
 }
 
-static bool sound(const struct perf_event_header *record)
-{
-	return record->size >= sizeof(*record) && record->size % 8 == 0;
-}
-
 int pm_log_append(struct pm_log *log, const struct perf_event_header *record)
 {
 	int err;
 
-	if (!sound(record))
+	if (record->size < sizeof(*record) || record->size % 8)
 		return -EBADMSG;
 	pthread_mutex_lock(&log->lock);
 	err = log->error;
