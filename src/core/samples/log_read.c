@@ -199,7 +199,7 @@ static int make(struct perfmon_log **log, const char *path, int fd, char *messag
 {
 	struct perfmon_log *made = calloc(1, sizeof(*made));
 	unsigned char *buffer = malloc(BUFFER_SIZE);
-	int err = -ENOMEM;
+	int err;
 
 	if (!made || !buffer) {
 		free(buffer);
@@ -211,23 +211,17 @@ static int make(struct perfmon_log **log, const char *path, int fd, char *messag
 	made->fd = fd;
 	if (path) {
 		made->fd = pm_kernel_open(path, O_RDONLY, 0);
-		if (made->fd < 0) {
-			err = pm_diag_set(&made->diag, made->fd,
-					  "cannot open the log '%s': %s", path,
-					  strerror(-made->fd));
-			goto fail;
-		}
-		made->own_fd = true;
+		made->own_fd = made->fd >= 0;
 	}
-	err = open_log(made);
+	err = made->fd >= 0
+		      ? open_log(made)
+		      : pm_diag_set(&made->diag, made->fd, "cannot open the log '%s': %s",
+				    path, strerror(-made->fd));
+	pm_message_tell(err ? made->diag.text : "", message, message_size);
 	if (err)
-		goto fail;
-	*log = made;
-	pm_message_tell("", message, message_size);
-	return 0;
-fail:
-	pm_message_tell(made->diag.text, message, message_size);
-	perfmon_log_close(made);
+		perfmon_log_close(made);
+	else
+		*log = made;
 	return err;
 }
 
@@ -411,7 +405,7 @@ PM_EXPORT int perfmon_log_get_event(struct perfmon_log *log, uint32_t index,
 		return err ?: -EINVAL;
 	source = &log->sources[index];
 	made = (struct perfmon_log_event){
-		.name = source->name ? source->name : "",
+		.name = source->name ?: "",
 		.ids = source->ids,
 		.type = source->attr.type,
 		.frequency = source->attr.freq,
@@ -424,11 +418,6 @@ PM_EXPORT int perfmon_log_get_event(struct perfmon_log *log, uint32_t index,
 	return 0;
 }
 
-static const char *text(const char *known)
-{
-	return known ? known : "";
-}
-
 PM_EXPORT int perfmon_log_get_info(struct perfmon_log *log, struct perfmon_log_info *info)
 {
 	struct perfmon_log_info made;
@@ -439,11 +428,11 @@ PM_EXPORT int perfmon_log_get_info(struct perfmon_log *log, struct perfmon_log_i
 	made = (struct perfmon_log_info){
 		.events = log->count,
 		.cpus = log->cpus,
-		.host = text(log->host),
-		.release = text(log->release),
-		.architecture = text(log->architecture),
-		.writer = text(log->writer),
-		.command = text(log->command),
+		.host = log->host ?: "",
+		.release = log->release ?: "",
+		.architecture = log->architecture ?: "",
+		.writer = log->writer ?: "",
+		.command = log->command ?: "",
 	};
 	pm_struct_fill(info, &made, sizeof(made));
 	return 0;

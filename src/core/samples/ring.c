@@ -58,8 +58,7 @@ void pm_ring_unmap(struct pm_ring *ring)
 {
 	if (ring->page)
 		pm_kernel_munmap(ring->page, ring->size);
-	free(ring->scratch);
-	memset(ring, 0, sizeof(*ring));
+	pm_ring_forget(ring);
 }
 
 void pm_ring_forget(struct pm_ring *ring)
