@@ -134,11 +134,10 @@ static void get_pmus(struct perfmon_info *info, struct pm_sysfs *sysfs)
 	info->features_known |= PERFMON_INFO_FEATURE_HARDWARE;
 	for (size_t i = 0; i < sysfs->count; i++) {
 		struct perfmon_pmu_info pmu = {0};
-		struct pm_info_found found;
 
 		if (!sysfs->pmus[i].core || pm_sysfs_pmu_load(&sysfs->pmus[i]))
 			continue;
-		pm_info_try(&sysfs->pmus[i], &pmu, &found);
+		pm_info_try(&sysfs->pmus[i], &pmu);
 		info->features |= features_of(pmu.capabilities);
 		info->features_known |= features_of(pmu.capabilities_known);
 	}
@@ -176,7 +175,6 @@ PM_EXPORT int perfmon_info_pmus(int (*visit)(const struct perfmon_pmu_info *pmu,
 		return result;
 	for (size_t i = 0; !result && i < sysfs->count; i++) {
 		struct pm_sysfs_pmu *pmu = &sysfs->pmus[i];
-		struct pm_info_found found;
 		struct perfmon_pmu_info info = {
 			.size = sizeof(info),
 			.name = pmu->name,
@@ -197,7 +195,7 @@ PM_EXPORT int perfmon_info_pmus(int (*visit)(const struct perfmon_pmu_info *pmu,
 		info.named_events = (uint32_t)pmu->alias_count;
 		info.max_precise = pmu->max_precise;
 		if (pmu->core)
-			pm_info_try(pmu, &info, &found);
+			pm_info_try(pmu, &info);
 		result = visit(&info, argument);
 	}
 	pm_sysfs_free(sysfs);

@@ -12,27 +12,14 @@
 #define PM_INFO_COUNTERS 64
 #define PM_INFO_FIXED	 3
 
-/* The results of opening events. */
-struct pm_info_found {
-	int error; /* negative errno of the event that counts anywhere */
-	struct perf_event_attr filler;
-	int fixed_count;
-	struct perf_event_attr fixed[PM_INFO_FIXED];
-	const char *fixed_names[PM_INFO_FIXED];
-};
-
 /*
  * Fills the capabilities, counters and widths of PMU, a loaded core PMU, by opening
  * events on the calling thread. Never fails: unknown facts stay unknown.
  */
-void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
-		 struct pm_info_found *found);
+void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info);
 
 /* Opens an event on the calling thread, disabled if it LEADS. */
 int pm_info_open(const struct perf_event_attr *from, int group, bool leads);
-
-/* Returns the bits of config1 with which the term NAME of PMU requests something. */
-uint64_t pm_info_term_bits(const struct pm_sysfs_pmu *pmu, const char *name);
 
 /* Returns what kernel.perf_event_paranoid at LEVEL permits an unprivileged user. */
 uint32_t pm_info_paranoid_allows(int level);
