@@ -12,69 +12,64 @@
 /* A node is read again at most this often. */
 #define NODE_TRIES 200
 
-/* Copies one node. Returns false if it is torn after MOST more attempts, or when *TRIES
- * are used up. Adds the attempts to *LOOKS. */
-static bool take_node(const unsigned char *from, struct perfmon_profile_node *node,
-		      size_t size, unsigned int most, unsigned int *tries,
-		      uint64_t *looks)
+/* Copies one node once. Returns whether it is whole. */
+static bool copy_once(const unsigned char *from, struct perfmon_profile_node *node,
+		      size_t size)
 {
 	const struct perfmon_profile_node *read = (const void *)from;
-	unsigned int attempt;
-	uint64_t before;
-	uint32_t parts;
+	/* Pairs with the writer's release store of the even sequence. */
+	uint64_t before = __atomic_load_n(&read->sequence, __ATOMIC_ACQUIRE);
+	uint32_t parts = __atomic_load_n(&read->parts, __ATOMIC_ACQUIRE);
 
-	for (attempt = 0;; attempt++) {
-		++*looks;
-		/* Pairs with the writer's release store of the even sequence. */
-		before = __atomic_load_n(&read->sequence, __ATOMIC_ACQUIRE);
-		parts = __atomic_load_n(&read->parts, __ATOMIC_ACQUIRE);
-		pm_walk_copy(node, from, size);
-		node->sequence = before;
-		/* Orders the copy before the second load. Pairs with the writer's
-		 * store-store fence after the odd sequence. */
-		PM_WALK_FENCE();
-		if (!(before & 1) &&
-		    __atomic_load_n(&read->parts, __ATOMIC_RELAXED) == parts &&
-		    __atomic_load_n(&read->sequence, __ATOMIC_RELAXED) == before)
-			return true;
-		if (attempt >= most || !*tries)
-			return false;
-		--*tries;
-		pm_walk_relax(attempt);
-	}
+	pm_walk_copy(node, from, size);
+	node->sequence = before;
+	/* Orders the copy before the second load. Pairs with the writer's store-store
+	 * fence after the odd sequence. */
+	PM_WALK_FENCE();
+	return !(before & 1) &&
+	       __atomic_load_n(&read->parts, __ATOMIC_RELAXED) == parts &&
+	       __atomic_load_n(&read->sequence, __ATOMIC_RELAXED) == before;
 }
 
-/* Does the same for a node at offset AT of a file. FROM is an earlier copy, which is used
- * if the file has become shorter. */
-static bool read_node(int fd, uint64_t at, const unsigned char *from,
-		      struct perfmon_profile_node *node, size_t size, unsigned int most,
-		      unsigned int *tries, uint64_t *looks)
+/* Does the same for a node at offset AT of the file FD. Each read is a system call, so no order is
+ * needed. Returns -ENODATA if the file has become shorter. */
+static int read_once(int fd, uint64_t at, struct perfmon_profile_node *node, size_t size)
 {
 	const uint64_t place = at + offsetof(struct perfmon_profile_node, sequence);
 	const uint64_t parts = at + offsetof(struct perfmon_profile_node, parts);
 	uint32_t parts_before, parts_after;
-	unsigned int attempt;
 	uint64_t before, after;
 
-	for (attempt = 0;; attempt++) {
-		++*looks;
-		if (!pm_walk_read_whole(fd, &before, sizeof(before), place) ||
-		    !pm_walk_read_whole(fd, &parts_before, sizeof(parts_before), parts) ||
-		    !pm_walk_read_whole(fd, node, size, at) ||
-		    !pm_walk_read_whole(fd, &parts_after, sizeof(parts_after), parts) ||
-		    !pm_walk_read_whole(fd, &after, sizeof(after), place)) {
-			pm_walk_copy(node, from, size);
-			return false;
-		}
-		node->sequence = before;
-		/*
-		 * As in take_node(). Each read is a system call, so no order is needed.
-		 */
-		if (!(before & 1) && before == after && parts_before == parts_after)
+	if (!pm_walk_read_whole(fd, &before, sizeof(before), place) ||
+	    !pm_walk_read_whole(fd, &parts_before, sizeof(parts_before), parts) ||
+	    !pm_walk_read_whole(fd, node, size, at) ||
+	    !pm_walk_read_whole(fd, &parts_after, sizeof(parts_after), parts) ||
+	    !pm_walk_read_whole(fd, &after, sizeof(after), place))
+		return -ENODATA;
+	node->sequence = before;
+	return !(before & 1) && before == after && parts_before == parts_after;
+}
+
+/* Copies one node. Returns false if it is still torn after the attempts that are left. */
+static bool take_node(struct pm_walk *walk, const unsigned char *from,
+		      struct perfmon_profile_node *node, size_t size)
+{
+	unsigned int most = walk->flags & PM_SNAPSHOT_STILL ? 0 : NODE_TRIES;
+
+	for (unsigned int attempt = 0;; attempt++) {
+		int whole = walk->fd < 0
+				    ? copy_once(from, node, size)
+				    : read_once(walk->fd, (uint64_t)(from - walk->base),
+						node, size);
+
+		walk->s->looks++;
+		if (whole > 0)
 			return true;
-		if (attempt >= most || !*tries)
+		if (whole < 0)
+			pm_walk_copy(node, from, size); /* the earlier copy */
+		if (whole < 0 || attempt >= most || !*walk->tries)
 			return false;
-		--*tries;
+		--*walk->tries;
 		pm_walk_relax(attempt);
 	}
 }
@@ -97,19 +92,6 @@ static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t 
 		return "a node's depth";
 	depths[number - 1] = (uint16_t)(depths[node->parent - 1] + 1);
 	return NULL;
-}
-
-/* Resizes ARRAY to COUNT elements of SIZE bytes. Returns false without memory. */
-static bool make_room(void *array, size_t count, size_t size)
-{
-	void *old, *larger;
-
-	memcpy(&old, array, sizeof(old));
-	larger = reallocarray(old, count, size);
-	if (!larger)
-		return false;
-	memcpy(array, &larger, sizeof(larger));
-	return true;
 }
 
 static bool has(const struct pm_walk_list *list, uint64_t at)
@@ -137,7 +119,6 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 	uint32_t counters = record->counters, count = 0;
 	uint64_t chain = record->nodes;
 	const struct pm_walk_list *nodes_found = &walk->found[PERFMON_PROFILE_TYPE_NODES];
-	unsigned int node_tries = walk->flags & PM_SNAPSHOT_STILL ? 0 : NODE_TRIES;
 	const char *wrong = NULL;
 	uint16_t *depths = NULL;
 	size_t room = 0;
@@ -156,6 +137,7 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 		struct perfmon_profile_nodes nodes;
 		uint64_t size;
 		uint32_t here;
+		void *larger;
 
 		if (!has(nodes_found, chain)) {
 			/* The record may be new. */
@@ -181,9 +163,14 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 		if (count + (size_t)here > room) {
 			room = count + (size_t)here;
 			err = -ENOMEM;
-			if (!make_room(&thread->nodes, room, thread->node_size) ||
-			    !make_room(&depths, room, sizeof(*depths)))
+			larger = reallocarray(thread->nodes, room, thread->node_size);
+			if (!larger)
 				goto failed;
+			thread->nodes = larger;
+			larger = reallocarray(depths, room, sizeof(*depths));
+			if (!larger)
+				goto failed;
+			depths = larger;
 			err = 0;
 		}
 		for (uint32_t i = 0; i < here && !wrong; i++) {
@@ -192,12 +179,7 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 			struct perfmon_profile_node *node =
 				pm_snapshot_node(thread, count + 1);
 
-			if (walk->fd >= 0
-				    ? read_node(walk->fd, (uint64_t)(from - walk->base),
-						from, node, thread->node_size, node_tries,
-						walk->tries, &walk->s->looks)
-				    : take_node(from, node, thread->node_size, node_tries,
-						walk->tries, &walk->s->looks)) {
+			if (take_node(walk, from, node, thread->node_size)) {
 				node->flags &= ~PM_SNAPSHOT_TORN;
 			} else {
 				node->flags |= PM_SNAPSHOT_TORN;
