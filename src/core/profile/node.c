@@ -8,14 +8,10 @@
  * elsewhere. */
 #define PLUS(field, value) PM_PUT(field, pm_plus(field, value))
 
+/* UINT64_MAX stands for no time, and stays. */
 static uint64_t in_ticks(const struct pm_node_part *part, uint64_t ticks)
 {
-	double scaled;
-
-	if (part->ratio == 1 || ticks == UINT64_MAX)
-		return ticks;
-	scaled = (double)ticks * part->ratio + 0.5;
-	return scaled < 1.8e19 ? (uint64_t)scaled : UINT64_MAX;
+	return ticks == UINT64_MAX ? ticks : pm_times(ticks, part->ratio);
 }
 
 static const struct {
@@ -179,26 +175,17 @@ static double worth_of(const struct perfmon_profile_node *node, uint32_t columns
 	       (double)(stride->weight ? stride->weight : measured);
 }
 
-static uint64_t times(uint64_t value, double worth)
-{
-	double product = (double)value * worth + 0.5;
-
-	if (worth == 1)
-		return value;
-	return product < 0x1p64 ? (uint64_t)product : UINT64_MAX;
-}
-
 static void add_below(struct perfmon_profile_node *to,
 		      const struct perfmon_profile_node *node, uint32_t columns,
 		      bool strided)
 {
 	double worth = strided ? worth_of(node, columns) : 1;
 
-	PLUS(to->time_ticks, times(node->time_ticks, worth));
-	PLUS(to->off_cpu_ns, times(node->off_cpu_ns, worth));
+	PLUS(to->time_ticks, pm_times(node->time_ticks, worth));
+	PLUS(to->off_cpu_ns, pm_times(node->off_cpu_ns, worth));
 	for (uint32_t i = 0; i < columns; i++) {
-		PLUS(to->count[i].sum, times(node->count[i].sum, worth));
-		PLUS(to->count[i].lost_ns, times(node->count[i].lost_ns, worth));
+		PLUS(to->count[i].sum, pm_times(node->count[i].sum, worth));
+		PLUS(to->count[i].lost_ns, pm_times(node->count[i].lost_ns, worth));
 	}
 }
 

@@ -66,6 +66,15 @@ static inline uint64_t pm_less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+static inline uint64_t pm_times(uint64_t value, double factor)
+{
+	double product = (double)value * factor + 0.5;
+
+	if (factor == 1)
+		return value;
+	return product < 0x1p64 ? (uint64_t)product : UINT64_MAX;
+}
+
 /* Copies the sums of a node into a mark, or those of a mark into a node: their fields have the same
  * names. */
 #define PM_MARK_COPY(to, from, counters)                                                 \

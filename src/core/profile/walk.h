@@ -11,6 +11,7 @@
 
 #include "core/kernel/files.h"
 #include "core/profile/snapshot.h"
+#include "fastpath/fastpath.h"
 
 struct pm_walk_list {
 	uint64_t *at; /* offsets, rising */
@@ -35,16 +36,11 @@ struct pm_walk {
 	struct pm_snapshot *s;
 };
 
-#if defined(__SANITIZE_THREAD__)
-#define PM_WALK_FENCE() ((void)0)
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PM_WALK_FENCE() ((void)0)
-#endif
-#endif
-#ifndef PM_WALK_FENCE
 /* Its callers name the writer's fence that it pairs with. ThreadSanitizer does not support fences, and
  * needs none: all shared data is atomic. */
+#ifdef PM_TSAN
+#define PM_WALK_FENCE() ((void)0)
+#else
 #define PM_WALK_FENCE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #endif
 

@@ -55,15 +55,6 @@ static bool is_adopted(const struct perfmon_profile_node *node)
 	return node->flags & PERFMON_PROFILE_NODE_ADOPTED;
 }
 
-static uint64_t scaled(uint64_t value, double weight)
-{
-	double product = (double)value * weight + 0.5;
-
-	if (weight == 1)
-		return value;
-	return product < 18446744073709549568.0 ? (uint64_t)product : UINT64_MAX;
-}
-
 static double squared(double value)
 {
 	return value * value;
@@ -209,7 +200,7 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 	struct pm_report_node *to = place->node;
 	struct share share = share_of(thread, from);
 	struct weight weight = weight_of_node(model, thread, from, &share);
-	uint64_t ticks = scaled(weight.ticks, share.weight);
+	uint64_t ticks = pm_times(weight.ticks, share.weight);
 	uint64_t work = pm_less(ticks, waits);
 	struct pm_report_node visits = {
 		.visits =
@@ -219,7 +210,7 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 				.entered = from->entered,
 				.ticks = is_adopted(from)
 						 ? 0
-						 : scaled(weight.ticks, share.even),
+						 : pm_times(weight.ticks, share.even),
 				.fallback_reads = from->fallback_reads,
 				.retries = from->retries,
 				.migrations = from->migrations,
@@ -250,8 +241,8 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 		visits.passed_ticks = spent.passed;
 	}
 	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
-		visits.threads.min = scaled(from->thread_min_ticks, share.weight);
-		visits.threads.max = scaled(from->thread_max_ticks, share.weight);
+		visits.threads.min = pm_times(from->thread_min_ticks, share.weight);
+		visits.threads.max = pm_times(from->thread_max_ticks, share.weight);
 		if (model->exact) {
 			/* Counts have no extremes, but those of one thread are its own. */
 			visits.threads.is_unknown = from->threads > 1;
@@ -281,7 +272,7 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 	pm_tree_add(&to->threads.count, place->threads);
 	pm_tree_add(&to->times.inclusive, ticks);
 	pm_tree_add(&to->times.waits, ticks - work);
-	pm_tree_add(&to->times.off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
+	pm_tree_add(&to->times.off_cpu_ns, pm_times(from->off_cpu_ns, share.weight));
 }
 
 /* The counted visits of a node in one thread, with the times that they stand for. */
@@ -299,7 +290,7 @@ static struct worth worth_of(const struct pm_snapshot *s,
 	struct worth w = {.share = share_of(thread, from)};
 
 	w.sampled = pm_less(w.share.measured, from->dropped_counts);
-	w.measured = scaled(w.sampled, w.share.each);
+	w.measured = pm_times(w.sampled, w.share.each);
 	w.by_call = from->fallback_reads < w.sampled ? from->fallback_reads : w.sampled;
 	w.is_unknown = (!w.share.measured && w.share.all) ||
 		       from->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
@@ -370,8 +361,8 @@ static void count_add(const struct place *place, uint32_t e,
 		count->time_ns += w->time_ns;
 		count->on_cpu_ns += w->on_cpu_ns;
 	}
-	pm_tree_add(&count->sum, scaled(from->count[c].sum, share->weight));
-	pm_tree_add(&count->lost_ns, scaled(from->count[c].lost_ns, share->weight));
+	pm_tree_add(&count->sum, pm_times(from->count[c].sum, share->weight));
+	pm_tree_add(&count->lost_ns, pm_times(from->count[c].lost_ns, share->weight));
 	count->running_ns +=
 		fmax(0, w->on_cpu_ns - (double)from->count[c].lost_ns * share->weight);
 	if (w->is_unknown)
@@ -499,7 +490,7 @@ static void waits_fill(const struct pm_report_model *model,
 			continue;
 		if (pm_name_is_wait(model->snapshot->regions[node->region])) {
 			ticks = weight_of_node(model, thread, node, &share).ticks;
-			ticks = scaled(ticks, share.weight);
+			ticks = pm_times(ticks, share.weight);
 			/* A wait below it, and work, are in it. */
 			waits[n] = 0;
 		}
