@@ -81,12 +81,12 @@ libperfmon_core_la_SOURCES = \
 	src/core/named/table.h src/core/named/texts.h \
 	src/core/packages/packages.c src/core/packages/packages.h \
 	src/core/info/info.c src/core/info/info.h src/core/info/try.c \
-	src/core/profile/copies.c src/core/profile/copies.h src/core/profile/file.c src/core/profile/file.h src/core/profile/memory.c \
+	src/core/profile/copies.c src/core/profile/copies.h \
+	src/core/profile/file.c src/core/profile/file.h src/core/profile/memory.c \
 	src/core/profile/memory.h src/core/profile/node.c src/core/profile/node.h src/core/profile/pack.c \
-	src/core/profile/pack.h src/core/profile/place.c src/core/profile/place.h src/core/profile/profile.h \
+	src/core/profile/place.c src/core/profile/place.h src/core/profile/profile.h \
 	src/core/profile/reader.c src/core/profile/reader_sums.c src/core/profile/reader_sums.h \
-	src/core/profile/records.c src/core/profile/snapshot.h \
-	src/core/profile/take.c src/core/profile/take.h \
+	src/core/profile/records.c src/core/profile/snapshot.h src/core/profile/take.c \
 	src/core/profile/threads.c src/core/profile/times.c src/core/profile/walk.h \
 	src/core/profile/writer.c src/core/profile/writer.h \
 	src/core/report/merge/alike.c src/core/report/merge/alike.h \

@@ -14,7 +14,6 @@
 #include "core/kernel/life.h"
 #include "core/kernel/machine_id.h"
 #include "core/kernel/process_maps.h"
-#include "core/profile/take.h"
 
 /* pm_profile_open() makes no larger profile. */
 #define SIZE_MOST (UINT64_C(1) << 30)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/profile/pack.h"
-
+/* Packs a snapshot as the bytes of a profile, to be sent to another process. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/profile/snapshot.h"
 #include "core/text/bytes.h"
 
 /* Adds a record of TYPE: its HEAD, whose lead is set here, and two parts of a body. */

@@ -11,9 +11,7 @@
 #include "core/profile/copies.h"
 #include "core/profile/file.h"
 #include "core/profile/node.h"
-#include "core/profile/pack.h"
 #include "core/profile/snapshot.h"
-#include "core/profile/take.h"
 #include "core/profile/writer.h"
 
 #endif

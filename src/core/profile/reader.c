@@ -14,7 +14,6 @@
 #include "core/profile/file.h"
 #include "core/profile/node.h"
 #include "core/profile/reader_sums.h"
-#include "core/profile/take.h"
 
 struct perfmon_profile {
 	struct pm_profile_file *file;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/profile/take.h"
-
+/* Takes a snapshot of a profile while its threads run. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -11,8 +11,6 @@
 #include "core/kernel/kernel.h"
 #include "core/kernel/machine_id.h"
 #include "core/profile/memory.h"
-#include "core/profile/pack.h"
-#include "core/profile/take.h"
 #include "core/settings/job.h"
 #include "core/valgrind/exact.h"
 #include "fastpath/fastpath.h"
