@@ -65,7 +65,9 @@ static bool parse(char *line, struct pm_process_map *map)
 		return false;
 	line += strspn(line, " ");
 	map->device = makedev((unsigned int)device[0], (unsigned int)device[1]);
+	map->readable = access[0] == 'r';
 	map->writable = access[1] == 'w';
+	map->executable = access[2] == 'x';
 	map->shared = access[3] == 's';
 	unescape(line);
 	map->path = line;

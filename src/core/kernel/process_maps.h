@@ -13,8 +13,7 @@ struct pm_process_map {
 	uint64_t offset; /* in the file */
 	dev_t device;
 	uint64_t inode;
-	bool writable;
-	bool shared;
+	bool readable, writable, executable, shared;
 	const char *path; /* "" if it has none */
 };
 
