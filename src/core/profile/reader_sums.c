@@ -34,16 +34,6 @@ static struct added added_by(const struct perfmon_profile_cost *cost,
 	};
 }
 
-/* Adds what the node with VALUE and ADDED has to the sums of its parent, PARENT. Values of
- * all visits are SHARE times those of the measured ones. */
-static void add_up(struct pm_reader_sum *own, struct pm_reader_sum *parent, double value,
-		   struct added added, double share, bool is_adopted)
-{
-	parent->below += value * share;
-	/* An adopted path has nothing of what is around the visits below it. */
-	parent->bias += (is_adopted ? added.inside : added.around) * share + own->bias;
-}
-
 /* Returns the number of the node of visits that contain NODE's adopted parent; 0: there is none. */
 static uint32_t around_adopted(const struct pm_snapshot_thread *thread,
 			       const struct perfmon_profile_node *node)
@@ -58,12 +48,28 @@ static uint32_t around_adopted(const struct pm_snapshot_thread *thread,
 	return number > 1 ? number : 0;
 }
 
-/* Turns OWN, which holds sums of all visits of the nodes below, into sums of the visits that
- * the node's own values are of. */
-static void finish(struct pm_reader_sum *own, double inside, double share)
+/* Returns QUANTITY of NODE, and what measuring has ADDED to it. */
+static double quantity_of(const struct pm_snapshot *snapshot,
+			  const struct pm_snapshot_thread *thread,
+			  const struct perfmon_profile_node *node, uint32_t quantity,
+			  uint64_t skipped, struct added *added)
 {
-	own->below /= share;
-	own->bias = own->bias / share + inside;
+	uint32_t c = quantity - PM_READER_COUNTS;
+
+	*added = (struct added){0, 0};
+	if (quantity == PM_READER_OFF_CPU)
+		return (double)node->off_cpu_ns;
+	if (quantity >= PM_READER_COUNTS) {
+		*added = added_by(&thread->plan->counters[c].cost, node, skipped,
+				  thread->record.status[c] ==
+					  PERFMON_PROFILE_COUNTER_STATUS_SYSCALL);
+		return (double)node->count[c].sum;
+	}
+	if (thread->plan)
+		*added = added_by(&thread->plan->time, node, skipped, false);
+	added->inside = pm_snapshot_ns(snapshot, added->inside);
+	added->around = pm_snapshot_ns(snapshot, added->around);
+	return pm_snapshot_ns(snapshot, (double)node->time_ticks);
 }
 
 static void add_node(const struct pm_snapshot *snapshot,
@@ -75,48 +81,36 @@ static void add_node(const struct pm_snapshot *snapshot,
 	uint32_t width = PM_READER_COUNTS + pm_reader_counts(thread);
 	struct pm_reader_sum *own = sums + (size_t)(number - 1) * width;
 	struct pm_reader_sum *parent = sums + (size_t)(node->parent - 1) * width;
+	bool is_below_adopted = pm_snapshot_node(thread, node->parent)->flags &
+				PERFMON_PROFILE_NODE_ADOPTED;
 	uint64_t measured = pm_snapshot_visits(node);
 	uint64_t skipped = stride ? stride->skipped : 0;
 	uint32_t around = around_adopted(thread, node);
 	double held =
 		stride && stride->weight ? (double)stride->weight : (double)measured;
+	/* Values of all visits are SHARE times those of the measured ones. */
 	double share = held > 0 ? (double)(measured + skipped) / held : 1;
-	struct added none = {0, 0};
 
 	if (pm_node_is_quantity(node))
 		return;
-	for (uint32_t q = 0; q < width; q++) {
-		bool counts = q >= PM_READER_COUNTS;
-		uint32_t c = counts ? q - PM_READER_COUNTS : 0;
-		struct added added = none;
-		double value;
+	for (uint32_t q = 0; q < width; q++, own++, parent++) {
+		struct added added;
+		double value = quantity_of(snapshot, thread, node, q, skipped, &added);
 
-		if (counts) {
-			value = (double)node->count[c].sum;
-			added = added_by(&thread->plan->counters[c].cost, node, skipped,
-					 thread->record.status[c] ==
-						 PERFMON_PROFILE_COUNTER_STATUS_SYSCALL);
-		} else if (q == PM_READER_TIME) {
-			value = pm_snapshot_ns(snapshot, (double)node->time_ticks);
-			if (thread->plan)
-				added = added_by(&thread->plan->time, node, skipped,
-						 false);
-			added.inside = pm_snapshot_ns(snapshot, added.inside);
-			added.around = pm_snapshot_ns(snapshot, added.around);
-		} else {
-			value = (double)node->off_cpu_ns;
-		}
 		if (pm_node_is_overlapping(node)) {
-			own[q].below = value;
+			own->below = value;
 			continue;
 		}
 		if (around)
 			sums[(size_t)(around - 1) * width + q].bias +=
 				(added.around - added.inside) * share;
-		add_up(&own[q], &parent[q], value, added, share,
-		       pm_snapshot_node(thread, node->parent)->flags &
-			       PERFMON_PROFILE_NODE_ADOPTED);
-		finish(&own[q], added.inside, share);
+		parent->below += value * share;
+		/* An adopted path has nothing of what is around the visits below it. */
+		parent->bias += (is_below_adopted ? added.inside : added.around) * share +
+				own->bias;
+		/* Of all visits of the nodes below; now of those that own values are of. */
+		own->below /= share;
+		own->bias = own->bias / share + added.inside;
 	}
 }
 

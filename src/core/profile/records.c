@@ -272,42 +272,34 @@ static uint64_t count_steps(const struct pm_snapshot *s)
 	return steps;
 }
 
-/* Adds the paths of the COUNT threads at THREADS to PAIRS. */
-static int add_paths(struct pm_pairs *pairs, const struct pm_snapshot_thread *threads,
-		     uint32_t count)
-{
-	uint32_t most = 0, *number;
-	int err = 0;
-
-	for (uint32_t t = 0; t < count; t++)
-		if (threads[t].node_count > most)
-			most = threads[t].node_count;
-	number = calloc((size_t)most + 1, sizeof(*number));
-	if (!number)
-		return -ENOMEM;
-	for (uint32_t t = 0; !err && t < count; t++) {
-		for (uint32_t n = 2; !err && n <= threads[t].node_count; n++) {
-			const struct perfmon_profile_node *node =
-				pm_snapshot_node(&threads[t], n);
-
-			err = pm_pairs_get(
-				pairs, node->parent > 1 ? number[node->parent] : 0,
-				node->region, (uint32_t)pairs->count + 1, &number[n]);
-		}
-	}
-	free(number);
-	return err;
-}
-
 /* Counts the different paths of all threads of S, and the steps. */
 static int count_paths(const struct pm_snapshot *s, uint64_t *paths)
 {
 	struct pm_pairs pairs = {0};
-	int err = add_paths(&pairs, s->threads, s->thread_count)
-			  ?: add_paths(&pairs, s->joined, s->joined_count);
+	uint32_t threads = s->thread_count + s->joined_count, most = 0, *number;
+	int err = 0;
 
+	for (uint32_t t = 0; t < threads; t++)
+		if (pm_snapshot_thread_at(s, t)->node_count > most)
+			most = pm_snapshot_thread_at(s, t)->node_count;
+	number = calloc((size_t)most + 1, sizeof(*number));
+	if (!number)
+		return -ENOMEM;
+	for (uint32_t t = 0; !err && t < threads; t++) {
+		const struct pm_snapshot_thread *thread = pm_snapshot_thread_at(s, t);
+
+		for (uint32_t n = 2; !err && n <= thread->node_count; n++) {
+			const struct perfmon_profile_node *node =
+				pm_snapshot_node(thread, n);
+
+			err = pm_pairs_get(
+				&pairs, node->parent > 1 ? number[node->parent] : 0,
+				node->region, (uint32_t)pairs.count + 1, &number[n]);
+		}
+	}
 	*paths = pairs.count + count_steps(s);
 	pm_pairs_free(&pairs);
+	free(number);
 	return err;
 }
 
@@ -386,10 +378,8 @@ int pm_walk_plans(struct pm_walk *walk)
 	int err = events ? 0 : -ENOMEM;
 
 	if (!err) {
-		for (uint32_t t = 0; t < s->thread_count; t++)
-			nodes += s->threads[t].node_count;
-		for (uint32_t t = 0; t < s->joined_count; t++)
-			nodes += s->joined[t].node_count;
+		for (uint32_t t = 0; t < s->thread_count + s->joined_count; t++)
+			nodes += pm_snapshot_thread_at(s, t)->node_count;
 		events->seed = pm_hash_seed();
 		events->most = pm_walk_events_most(walk->size, nodes);
 		walk->events = events;

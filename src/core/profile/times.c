@@ -17,12 +17,6 @@
 /* Times are printed with four digits; the last one may be wrong by 5. */
 #define RATE_ERROR_MOST 0.0005
 
-/* Returns whether the tick rate must be measured. */
-static bool is_measured(const struct perfmon_profile_header *header)
-{
-	return header->clock != PERFMON_PROFILE_CLOCK_MONOTONIC && !header->ticks_hz;
-}
-
 /* Sets the rate between the profile's begin and the time TICKS and NS. ERROR is the
  * largest error of both readings, in ticks. */
 static void set_rate(struct pm_snapshot *s, uint64_t ticks, uint64_t ns, uint64_t error)
@@ -56,7 +50,8 @@ void pm_snapshot_measure_rate(struct pm_snapshot *s)
 	uint64_t ticks, ns, error;
 
 	pm_clock_init();
-	if (!is_measured(&s->header) || pm_clock.monotonic)
+	if (s->header.clock == PERFMON_PROFILE_CLOCK_MONOTONIC || s->header.ticks_hz ||
+	    pm_clock.monotonic)
 		return;
 	error = pm_clock_both(&ticks, &ns);
 	/* The profile's error includes that of its begin. */

@@ -46,7 +46,7 @@ struct pm_log {
 	bool crowded; /* records had to stay in a ring */
 	int error;
 	struct pm_log_buffer active, writing; /* of options.buffer_size bytes */
-	uint64_t appended, written;	      /* bytes; written: of complete records */
+	uint64_t written;		      /* bytes of complete records */
 	uint64_t first_ns; /* when the first record of `active` was added */
 	uint64_t flush_asked, flush_done;
 	uint64_t dropped, dropped_unsaid;

@@ -182,7 +182,6 @@ static int open_log(struct perfmon_log *log)
 		return pm_diag_set(&log->diag, -EBADMSG,
 				   "not a log: the file does not begin with PERFILE2");
 	if (lead[1] == PM_LOG_STREAM_HEADER) {
-		log->stream = true;
 		advance(log, sizeof(lead));
 		return 0;
 	}

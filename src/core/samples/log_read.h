@@ -31,7 +31,6 @@ struct perfmon_log {
 	int fd;
 	bool own_fd;
 	bool seekable; /* the log can be read at any offset */
-	bool stream;   /* the log's form, see log_format.h */
 	bool growing;  /* a file whose writer has not finished */
 	bool cut;      /* a finished file that is shorter than its header says */
 	int error;     /* the result of every further call */

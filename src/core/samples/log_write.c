@@ -218,7 +218,6 @@ static void copy(struct pm_log *log, const struct perf_event_header *record)
 	if (active->used < half && active->used + record->size >= half)
 		pthread_cond_signal(&log->work);
 	active->used += record->size;
-	log->appended += record->size;
 	note_time(log, record);
 }
 
