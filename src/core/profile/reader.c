@@ -39,6 +39,11 @@ static int answer(const struct perfmon_profile *profile, int result, const char 
 	return result;
 }
 
+/* Checks GIVEN, a struct TYPE of the program. WHAT begins the message. */
+#define CHECK(profile, given, type, first, what)                                         \
+	answer(profile, PM_STRUCT_CHECK(given, type, first),                             \
+	       what ", or .size is too small; set .size = sizeof(struct " #type ")")
+
 /* Copies MADE, of SIZE bytes, to the program's structure at TO, which was checked. */
 static int give(const struct perfmon_profile *profile, void *to, const void *made,
 		size_t size)
@@ -148,9 +153,8 @@ static uint64_t whole(double value)
 PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 				       struct perfmon_profile_info *info)
 {
-	int err = answer(profile, PM_STRUCT_CHECK(info, perfmon_profile_info, 104),
-			 "the information is missing, or .size is too small; set .size = "
-			 "sizeof(struct perfmon_profile_info)");
+	int err = CHECK(profile, info, perfmon_profile_info, 104,
+			"the information is missing");
 	static const uint32_t writers[] = {
 		[PM_WRITER_UNKNOWN] = PERFMON_PROFILE_WRITER_UNKNOWN,
 		[PM_WRITER_RUNS] = PERFMON_PROFILE_WRITER_RUNS,
@@ -209,10 +213,8 @@ PM_EXPORT int perfmon_profile_get_run_note(const struct perfmon_profile *profile
 					   uint32_t index,
 					   struct perfmon_profile_run_note_info *note)
 {
-	int err =
-		answer(profile, PM_STRUCT_CHECK(note, perfmon_profile_run_note_info, 24),
-		       "the note is missing, or .size is too small; set .size = "
-		       "sizeof(struct perfmon_profile_run_note_info)");
+	int err = CHECK(profile, note, perfmon_profile_run_note_info, 24,
+			"the note is missing");
 	struct perfmon_profile_run_note_info made;
 	const struct pm_run_notes *notes;
 
@@ -243,9 +245,8 @@ PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
 					uint32_t index,
 					struct perfmon_profile_event *event)
 {
-	int err = answer(profile, PM_STRUCT_CHECK(event, perfmon_profile_event, 88),
-			 "there is no such event, or .size is too small; set .size = "
-			 "sizeof(struct perfmon_profile_event)");
+	int err = CHECK(profile, event, perfmon_profile_event, 88,
+			"there is no such event");
 	const struct perfmon_profile_counter *counter;
 	struct perfmon_profile_event made;
 	const struct pm_snapshot *s;
@@ -311,10 +312,8 @@ PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
 					 struct perfmon_profile_thread_info *thread)
 {
 	const struct pm_snapshot_thread *from = thread_at(profile, index);
-	int err =
-		answer(profile, PM_STRUCT_CHECK(thread, perfmon_profile_thread_info, 64),
-		       "there is no such thread, or .size is too small; set .size = "
-		       "sizeof(struct perfmon_profile_thread_info)");
+	int err = CHECK(profile, thread, perfmon_profile_thread_info, 64,
+			"there is no such thread");
 	const struct perfmon_profile_thread *record;
 	struct perfmon_profile_thread_info made;
 	bool named;
@@ -489,9 +488,8 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct perfmon_profile_node *from = node_at(of, index);
-	int err = answer(profile, PM_STRUCT_CHECK(node, perfmon_profile_node_info, 128),
-			 "there is no such thread or node, or .size is too small; set "
-			 ".size = sizeof(struct perfmon_profile_node_info)");
+	int err = CHECK(profile, node, perfmon_profile_node_info, 128,
+			"there is no such thread or node");
 	const struct perfmon_profile_stride *stride;
 	struct perfmon_profile_node_info made;
 	const struct pm_snapshot_steps *steps;

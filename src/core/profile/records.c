@@ -81,13 +81,13 @@ int pm_walk_find(struct pm_walk *walk)
 			(unsigned long long)walk->size, (unsigned long long)used);
 		used = walk->size;
 	}
-	while (!walk->blocked && !err && walk->next < used) {
+	while (!err && walk->next < used) {
 		uint64_t at = walk->next, lead[2];
 		uint32_t type;
 
 		if (used - at < sizeof(lead)) {
 			pm_snapshot_problem(walk->s, "the profile ends inside a record");
-			walk->blocked = true;
+			walk->next = UINT64_MAX;
 			break;
 		}
 		pm_walk_copy(lead, walk->base + at, sizeof(lead));
@@ -98,7 +98,7 @@ int pm_walk_find(struct pm_walk *walk)
 					    "(%llu bytes long): the rest is missing",
 					    (unsigned long long)at,
 					    (unsigned long long)lead[1]);
-			walk->blocked = true;
+			walk->next = UINT64_MAX;
 			break;
 		}
 		if (type < PM_WALK_TYPES && !(is_single(type) && walk->found[type].count))

@@ -9,6 +9,7 @@
 
 #include "core/profile/node.h"
 #include "core/profile/walk.h"
+#include "core/text/grow.h"
 
 #define LARGEST_MARK                                                                     \
 	(sizeof(struct perfmon_profile_mark) +                                           \
@@ -80,23 +81,13 @@ static int node_add(struct pm_snapshot_steps *steps, uint64_t ticks,
 {
 	struct pm_snapshot_thread *thread = &steps->thread;
 	uint32_t count = thread->node_count;
+	void *nodes = thread->nodes;
 
 	if (count && node->entered <= pm_snapshot_node(thread, count)->entered)
 		return 0;
-	if (!(count & (count - 1))) {
-		size_t room = count ? 2 * (size_t)count : 1;
-		struct pm_snapshot_step *step =
-			reallocarray(steps->step, room, sizeof(*step));
-		unsigned char *nodes;
-
-		if (!step)
-			return -ENOMEM;
-		steps->step = step;
-		nodes = reallocarray(thread->nodes, room, thread->node_size);
-		if (!nodes)
-			return -ENOMEM;
-		thread->nodes = nodes;
-	}
+	if (!PM_GROW(steps->step, count) || !pm_grow(&nodes, count, thread->node_size))
+		return -ENOMEM;
+	thread->nodes = nodes;
 	steps->step[count] = (struct pm_snapshot_step){.begin_ticks = ticks};
 	thread->node_count = ++count;
 	memcpy(pm_snapshot_node(thread, count), node, thread->node_size);

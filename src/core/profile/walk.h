@@ -28,8 +28,7 @@ struct pm_walk {
 	unsigned int flags; /* PM_SNAPSHOT_STILL, PM_SNAPSHOT_FOREIGN */
 	int fd; /* of the file of which BASE is a copy; -1: BASE is the profile itself */
 	unsigned int *tries; /* attempts left at torn nodes */
-	uint64_t next;	     /* the first byte not yet read */
-	bool blocked;	     /* by a bad record: later ones cannot be found */
+	uint64_t next; /* the first byte not yet read; UINT64_MAX: no more can be found */
 	struct pm_walk_list found[PM_WALK_TYPES]; /* records by their type */
 	struct pm_walk_events *events;		  /* while plans are read */
 	struct pm_walk_steps *steps;		  /* while steps are read */
