@@ -350,12 +350,11 @@ static int take_copy(struct pm_profile_file *file, uint64_t size, bool alive,
 	if (n < 0)
 		err = pm_diag_set(diag, (int)n, "cannot read %s: %s", file->name,
 				  strerror((int)-n));
-	else if (alive)
-		err = pm_snapshot_take_file(copy, (size_t)n, file->fd, out, diag);
 	else
-		err = pm_snapshot_take_as(copy, (size_t)n,
-					  PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN, out,
-					  diag);
+		err = pm_snapshot_take_file(copy, (size_t)n,
+					    PM_SNAPSHOT_FOREIGN |
+						    (alive ? 0 : PM_SNAPSHOT_STILL),
+					    alive ? file->fd : -1, out, diag);
 	free(copy);
 	return err;
 }

@@ -148,15 +148,16 @@ struct pm_snapshot {
 int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		     struct pm_diag *diag);
 
-/* Does the same from the copy at BASE of the file FD, which is still being written. A copy is
- * not made of whole words at one time, so nodes are read again, each until it is unchanged. */
-int pm_snapshot_take_file(void *base, size_t size, int fd, struct pm_snapshot **out,
-			  struct pm_diag *diag);
-
 /* Does the same from memory that FLAGS (PM_SNAPSHOT_) describe. Without flags it is this
  * process's. */
 int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
 			struct pm_snapshot **out, struct pm_diag *diag);
+
+/* Does the same from a copy of the file FD (-1: of none) in writable memory. A copy is not made of
+ * whole words at one time, so nodes are read again, each until it is unchanged. */
+int pm_snapshot_take_file(const void *base, size_t size, unsigned int flags, int fd,
+			  struct pm_snapshot **out, struct pm_diag *diag);
+
 void pm_snapshot_free(struct pm_snapshot *snapshot); /* NULL is accepted */
 
 /* Checks that the SIZE bytes at BASE begin as a profile does. The header is readable if
