@@ -18,12 +18,6 @@ struct pm_log_attr {
 	size_t id_room; /* the file's head has room for this many */
 };
 
-/* Records that wait to be written. */
-struct pm_log_buffer {
-	unsigned char *data;
-	size_t used;
-};
-
 struct pm_log {
 	struct pm_owned
 		file; /* the program may have closed its descriptor, and opened another file */
@@ -45,8 +39,9 @@ struct pm_log {
 		unread; /* waits in a row in which no process read the stream; atomic, too */
 	bool crowded; /* records had to stay in a ring */
 	int error;
-	struct pm_log_buffer active, writing; /* of options.buffer_size bytes */
-	uint64_t written;		      /* bytes of complete records */
+	/* Records that wait to be written, in options.buffer_size bytes each. */
+	struct pm_bytes active, writing;
+	uint64_t written;  /* bytes of complete records */
 	uint64_t first_ns; /* when the first record of `active` was added */
 	uint64_t flush_asked, flush_done;
 	uint64_t dropped, dropped_unsaid;

@@ -85,7 +85,7 @@ static size_t write_all(struct pm_log *log, const void *data, size_t size,
 }
 
 /* Returns how many of the first LIMIT bytes of BUFFER are complete records. */
-static size_t whole(const struct pm_log_buffer *buffer, size_t limit)
+static size_t whole(const struct pm_bytes *buffer, size_t limit)
 {
 	size_t at = 0;
 
@@ -143,8 +143,7 @@ static void fail(struct pm_log *log, int error)
 }
 
 /* Reports the samples of BUFFER behind its first WRITTEN bytes as lost. */
-static void count_lost(struct pm_log *log, const struct pm_log_buffer *buffer,
-		       size_t written)
+static void count_lost(struct pm_log *log, const struct pm_bytes *buffer, size_t written)
 {
 	uint64_t samples = 0;
 
@@ -160,8 +159,7 @@ static void count_lost(struct pm_log *log, const struct pm_log_buffer *buffer,
 }
 
 /* Writes BUFFER. Returns how much of it was written in complete records. */
-static size_t write_buffer(struct pm_log *log, const struct pm_log_buffer *buffer,
-			   int *err)
+static size_t write_buffer(struct pm_log *log, const struct pm_bytes *buffer, int *err)
 {
 	size_t done = write_all(log, buffer->data, buffer->used,
 				log->data_offset + log->written, err);
@@ -176,7 +174,7 @@ static size_t write_buffer(struct pm_log *log, const struct pm_log_buffer *buffe
 /* Writes all records that wait. The lock is held, but released meanwhile. */
 static void write_records(struct pm_log *log)
 {
-	struct pm_log_buffer full = log->active;
+	struct pm_bytes full = log->active;
 	bool crowded = log->crowded;
 	int err = log->error;
 	size_t done = 0;

@@ -205,7 +205,7 @@ static bool has_room(const struct pm_log *log, size_t size)
 
 static void copy(struct pm_log *log, const struct perf_event_header *record)
 {
-	struct pm_log_buffer *active = &log->active;
+	struct pm_bytes *active = &log->active;
 	size_t half = log->options.buffer_size / 2;
 
 	/* With empty buffers the thread sleeps without a limit: wake it for the delay. */
