@@ -13,11 +13,6 @@ struct search {
 	int memory; /* /proc/self/mem: an unreadable page is an error, not a signal */
 };
 
-static bool begins(const char *path, const char *with)
-{
-	return !strncmp(path, with, strlen(with));
-}
-
 static bool look(const struct pm_process_map *map, void *argument)
 {
 	const struct perfmon_profile_header *own = pm_profile_header();
@@ -26,7 +21,7 @@ static bool look(const struct pm_process_map *map, void *argument)
 
 	/* A read of a device's memory may change the device. */
 	if (!map->shared || !map->writable || map->offset || map->path[0] != '/' ||
-	    (begins(map->path, "/dev/") && !begins(map->path, "/dev/shm/")) ||
+	    (!strncmp(map->path, "/dev/", 5) && strncmp(map->path, "/dev/shm/", 9)) ||
 	    map->from == (uintptr_t)own)
 		return false;
 	if (pm_kernel_pread(search->memory, &other, sizeof(other), map->from) !=

@@ -79,20 +79,17 @@ static void find_parent(const struct pm_options *options, const char *host,
 	if (pid <= 0 || pm_life_read(pid, &parent))
 		return;
 	for (int n = 0; n < NAMES_MOST; n++) {
+		enum found found;
 		uint32_t image;
 
 		if (name(&place, options, host, pid, n))
 			return;
-		switch (look(place.path, self, (uint32_t)pid, parent.start_ticks,
-			     &image)) {
-		case NO_FILE:
+		found = look(place.path, self, (uint32_t)pid, parent.start_ticks, &image);
+		if (found == NO_FILE)
 			return;
-		case NOT_THEIRS:
-			break;
-		case THEIRS:
+		if (found == THEIRS)
 			link_to(self, PERFMON_PROFILE_LINK_SPAWN, (uint32_t)pid,
 				parent.start_ticks, image);
-		}
 	}
 }
 

@@ -201,9 +201,14 @@ static int take_code(struct pm_walk *walk, void *head, uint64_t behind, uint64_t
 {
 	const struct perfmon_profile_code *code = head;
 	struct pm_snapshot_code made = {.offset = code->offset}, **to;
+	struct pm_snapshot *s = walk->s;
 	char *text;
 
-	if (!code->region || code->region > walk->s->region_count ||
+	if (!s->codes)
+		s->codes = calloc((size_t)s->region_count + 1, sizeof(*s->codes));
+	if (!s->codes)
+		return -ENOMEM;
+	if (!code->region || code->region > s->region_count ||
 	    code->build_length > PERFMON_PROFILE_BUILD_ID_MAX ||
 	    code->path_length > PERFMON_PROFILE_PATH_MAX ||
 	    (uint64_t)code->build_length + code->path_length > left)
@@ -212,27 +217,11 @@ static int take_code(struct pm_walk *walk, void *head, uint64_t behind, uint64_t
 	if (!text)
 		return -ENOMEM;
 	memcpy(made.build_id, text, code->build_length);
-	to = &walk->s->codes[code->region];
+	to = &s->codes[code->region];
 	free(*to);
 	*to = pm_snapshot_code_make(&made, text + code->build_length, code->path_length);
 	free(text);
 	return *to ? 0 : -ENOMEM;
-}
-
-static const struct pm_walk_kind code_kind = {PERFMON_PROFILE_TYPE_CODE,
-					      sizeof(struct perfmon_profile_code),
-					      "a bad place of code", take_code};
-
-int pm_walk_codes(struct pm_walk *walk)
-{
-	struct pm_snapshot *s = walk->s;
-
-	if (!walk->found[PERFMON_PROFILE_TYPE_CODE].count)
-		return 0;
-	s->codes = calloc((size_t)s->region_count + 1, sizeof(*s->codes));
-	if (!s->codes)
-		return -ENOMEM;
-	return pm_walk_each(walk, &code_kind);
 }
 
 /* Repairs fields on which reports rely. */
@@ -537,6 +526,8 @@ static int take_packages(struct pm_walk *walk, void *head, uint64_t behind, uint
 int pm_walk_rest(struct pm_walk *walk)
 {
 	static const struct pm_walk_kind kinds[] = {
+		{PERFMON_PROFILE_TYPE_CODE, sizeof(struct perfmon_profile_code),
+		 "a bad place of code", take_code},
 		{PERFMON_PROFILE_TYPE_NOTE, sizeof(struct perfmon_profile_note),
 		 "a bad note", take_note},
 		{PERFMON_PROFILE_TYPE_UNMATCHED, sizeof(struct perfmon_profile_unmatched),

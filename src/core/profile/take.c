@@ -81,15 +81,13 @@ static int take_all(struct pm_walk *walk)
 {
 	/* Names and plans are older than the nodes that refer to them: they are found last. */
 	int err = pm_walk_find(walk) ?: pm_walk_threads(walk) ?: pm_walk_find(walk)
-		  ?: pm_walk_regions(walk) ?: pm_walk_codes(walk) ?: pm_walk_steps(walk) ?: pm_walk_plans(walk);
+		  ?: pm_walk_regions(walk) ?: pm_walk_steps(walk) ?: pm_walk_plans(walk)
+		  ?: pm_walk_thread_plans(walk->s) ?: pm_walk_rest(walk);
 
-	err = err ?: pm_walk_thread_plans(walk->s);
-	if (!err)
-		tell_extremes(walk->s);
-	err = err ?: pm_walk_rest(walk);
 	if (!err) {
 		take_header(walk);
 		check_regions(walk->s);
+		tell_extremes(walk->s);
 		pm_snapshot_set_writer(walk->s, PM_WRITER_UNKNOWN);
 	}
 	return err;

@@ -131,12 +131,11 @@ static inline uint32_t pm_walk_events_most(uint64_t size, uint64_t paths)
 
 /* Each of these copies one kind of the records found so far into the snapshot. */
 int pm_walk_regions(struct pm_walk *walk);
-int pm_walk_codes(struct pm_walk *walk); /* needs the regions */
 int pm_walk_plans(struct pm_walk *walk);
 int pm_walk_threads(struct pm_walk *walk);
 /* Needs the threads and the regions. */
 int pm_walk_steps(struct pm_walk *walk);
-/* Copies all others; needs the plans. */
+/* Copies all others; needs the regions and the plans. */
 int pm_walk_rest(struct pm_walk *walk);
 
 /* Sets the plan of each thread, and of the steps, to the one of its generation. */
