@@ -12,6 +12,9 @@
 #define STRING_(x) #x
 #define STRING(x)  STRING_(x)
 
+/* A stream's record has at most so many IDs. */
+#define IDS_MAX 4096
+
 size_t pm_log_record_begin(struct pm_bytes *bytes, uint32_t type, uint16_t misc)
 {
 	struct perf_event_header header = {.type = type, .misc = misc};
@@ -212,37 +215,33 @@ static void add_file_head(const struct pm_log *log, struct pm_bytes *head,
 void pm_log_attr_records(struct pm_bytes *bytes, const struct pm_log_attr *attr,
 			 const uint64_t *ids, size_t count)
 {
-	size_t start = pm_log_record_begin(bytes, PM_LOG_RECORD_ATTR, 0);
+	size_t done = 0, part;
 
-	pm_bytes_add(bytes, &attr->attr, sizeof(attr->attr));
-	pm_bytes_add(bytes, ids, count * sizeof(uint64_t));
-	pm_log_record_end(bytes, start, 0);
-	if (!count)
-		return;
-	start = pm_log_record_begin(bytes, PM_LOG_RECORD_EVENT_UPDATE, 0);
-	pm_bytes_add_u64(bytes, PM_LOG_UPDATE_NAME);
-	pm_bytes_add_u64(bytes, ids[0]);
-	pm_bytes_add(bytes, attr->name, strlen(attr->name) + 1);
-	pm_log_record_end(bytes, start, 0);
+	do {
+		size_t start = pm_log_record_begin(bytes, PM_LOG_RECORD_ATTR, 0);
+
+		part = count - done < IDS_MAX ? count - done : IDS_MAX;
+		pm_bytes_add(bytes, &attr->attr, sizeof(attr->attr));
+		pm_bytes_add(bytes, ids + done, part * sizeof(uint64_t));
+		pm_log_record_end(bytes, start, 0);
+		if (!part)
+			return;
+		start = pm_log_record_begin(bytes, PM_LOG_RECORD_EVENT_UPDATE, 0);
+		pm_bytes_add_u64(bytes, PM_LOG_UPDATE_NAME);
+		pm_bytes_add_u64(bytes, ids[done]);
+		pm_bytes_add(bytes, attr->name, strlen(attr->name) + 1);
+		pm_log_record_end(bytes, start, 0);
+		done += part;
+	} while (done < count);
 }
 
 static void add_stream_head(const struct pm_log *log, struct pm_bytes *head)
 {
 	pm_bytes_add_u64(head, PM_LOG_MAGIC);
 	pm_bytes_add_u64(head, PM_LOG_STREAM_HEADER);
-	for (size_t i = 0; i < log->count; i++) {
-		const struct pm_log_attr *attr = &log->attrs[i];
-		size_t done = 0;
-
-		do {
-			size_t count = attr->id_count - done;
-
-			if (count > PM_LOG_IDS_MAX)
-				count = PM_LOG_IDS_MAX;
-			pm_log_attr_records(head, attr, attr->ids + done, count);
-			done += count;
-		} while (done < attr->id_count);
-	}
+	for (size_t i = 0; i < log->count; i++)
+		pm_log_attr_records(head, &log->attrs[i], log->attrs[i].ids,
+				    log->attrs[i].id_count);
 	for (unsigned int feature = 0; feature < PM_LOG_FEATURES; feature++) {
 		size_t start = head->used;
 

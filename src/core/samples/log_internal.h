@@ -56,8 +56,7 @@ void pm_log_head(const struct pm_log *log, struct pm_bytes *head, uint64_t data_
  * final HEAD. */
 void pm_log_tail(const struct pm_log *log, struct pm_bytes *tail, uint64_t offset,
 		 struct pm_bytes *head);
-/* Makes a stream's records for COUNT IDs of an event, at most PM_LOG_IDS_MAX. */
-#define PM_LOG_IDS_MAX 4096
+/* Makes a stream's records for COUNT IDs of an event. */
 void pm_log_attr_records(struct pm_bytes *bytes, const struct pm_log_attr *attr,
 			 const uint64_t *ids, size_t count);
 

@@ -347,10 +347,7 @@ static int send_ids(struct pm_log *log, const struct pm_log_attr *attr,
 	struct pm_bytes records = {0};
 	int err = 0;
 
-	for (size_t done = 0; done < count; done += PM_LOG_IDS_MAX)
-		pm_log_attr_records(&records, attr, ids + done,
-				    count - done < PM_LOG_IDS_MAX ? count - done
-								  : PM_LOG_IDS_MAX);
+	pm_log_attr_records(&records, attr, ids, count);
 	if (records.failed)
 		err = -ENOMEM;
 	for (size_t at = 0; !err && at < records.used;) {
@@ -387,7 +384,7 @@ int pm_log_add_ids(struct pm_log *log, size_t event, const uint64_t *ids, size_t
 		attr->id_count += count;
 	}
 	pthread_mutex_unlock(&log->lock);
-	return err || !log->stream ? err : send_ids(log, attr, ids, count);
+	return err || !log->stream || !count ? err : send_ids(log, attr, ids, count);
 }
 
 int pm_log_flush(struct pm_log *log)
