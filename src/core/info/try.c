@@ -86,12 +86,6 @@ static int group_join(struct group *group, const struct perf_event_attr *attr)
 	return 1;
 }
 
-static void group_end(struct group *group)
-{
-	while (group->count)
-		pm_kernel_close(group->fds[--group->count]);
-}
-
 /* Counts how many of FILLER fit, and how many events with possible counters of their own
  * fit beside them. */
 static void count_counters(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
@@ -124,7 +118,8 @@ static void count_counters(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_in
 		if (joined >= 0)
 			info->fixed = found->fixed_count;
 	}
-	group_end(&group);
+	while (group.count)
+		pm_kernel_close(group.fds[--group.count]);
 }
 
 /* Returns the bits of config1 with which the term NAME of PMU requests something. */

@@ -39,14 +39,6 @@ struct pm_snapshot_code *pm_snapshot_code_make(const struct pm_snapshot_code *co
 	return made;
 }
 
-static int list_add(struct pm_walk_list *list, uint64_t at)
-{
-	if (!PM_GROW(list->at, list->count))
-		return -ENOMEM;
-	list->at[list->count++] = at;
-	return 0;
-}
-
 /* Returns whether only the first record of TYPE counts. */
 static bool is_single(uint32_t type)
 {
@@ -63,7 +55,6 @@ int pm_walk_find(struct pm_walk *walk)
 	/* The writer stores private_from before any `used` beyond it. The file may be
 	 * longer: an allocation that failed halfway may have lengthened it. */
 	uint64_t own = pm_walk_word((const unsigned char *)&header->private_from);
-	int err = 0;
 
 	if (walk->flags & PM_SNAPSHOT_FOREIGN && own && used > own) {
 		uint64_t left = own < walk->size ? own : walk->size;
@@ -81,8 +72,9 @@ int pm_walk_find(struct pm_walk *walk)
 			(unsigned long long)walk->size, (unsigned long long)used);
 		used = walk->size;
 	}
-	while (!err && walk->next < used) {
+	while (walk->next < used) {
 		uint64_t at = walk->next, lead[2];
+		struct pm_walk_list *list;
 		uint32_t type;
 
 		if (used - at < sizeof(lead)) {
@@ -101,11 +93,17 @@ int pm_walk_find(struct pm_walk *walk)
 			walk->next = UINT64_MAX;
 			break;
 		}
-		if (type < PM_WALK_TYPES && !(is_single(type) && walk->found[type].count))
-			err = list_add(&walk->found[type], at);
 		walk->next = at + lead[1];
+		if (type >= PM_WALK_TYPES)
+			continue;
+		list = &walk->found[type];
+		if (is_single(type) && list->count)
+			continue;
+		if (!PM_GROW(list->at, list->count))
+			return -ENOMEM;
+		list->at[list->count++] = at;
 	}
-	return err;
+	return 0;
 }
 
 uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at)

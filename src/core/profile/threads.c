@@ -94,21 +94,16 @@ static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t 
 	return NULL;
 }
 
+static int by_offset(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 static bool has(const struct pm_walk_list *list, uint64_t at)
 {
-	size_t low = 0, high = list->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->at[middle] == at)
-			return true;
-		if (list->at[middle] < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
+	return list->count && bsearch(&at, list->at, list->count, sizeof(at), by_offset);
 }
 
 /* Copies the nodes of THREAD, whose record is at offset AT. */
