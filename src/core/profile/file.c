@@ -159,7 +159,6 @@ struct search {
 	uint64_t start_time;
 	char name[32];
 	struct pm_profile_file *found;
-	int err;
 	struct pm_diag diag; /* about the best candidate */
 };
 
@@ -250,10 +249,8 @@ static bool try_mapping(const struct pm_process_map *mapping, void *argument)
 				 search->name);
 	}
 	if (fd < 0 || make(fd, &st, search->name, &search->found, &diag)) {
-		if (named || holds_profile(search->pid, mapping)) {
-			search->err = diag.error;
+		if (named || holds_profile(search->pid, mapping))
 			search->diag = diag;
-		}
 		return false;
 	}
 	if (search->found->header.start_time == search->start_time)
@@ -289,11 +286,8 @@ int pm_profile_file_open_pid(pid_t pid, struct pm_profile_file **out,
 		*out = search.found;
 		return 0;
 	}
-	if (search.err) {
-		if (diag)
-			*diag = search.diag;
-		return search.err;
-	}
+	if (search.diag.error)
+		return pm_diag_set(diag, search.diag.error, "%s", search.diag.text);
 	return pm_diag_set(diag, -ENOENT,
 			   "process %d has no profile: the program has not used a region "
 			   "yet, does not use libperfmon, or keeps the profile in "

@@ -93,15 +93,11 @@ static int take_all(struct pm_walk *walk)
 	return err;
 }
 
-/* Makes one walk into a new *OUT. *CHANGED says that threads were added to aggregates
+/* Makes one walk into a new snapshot. *CHANGED says that threads were added to aggregates
  * meanwhile, and *BEGUN is the aggregate sequence at the begin of the walk. */
-static int walk_once(const void *base, size_t size, unsigned int flags, int fd,
-		     unsigned int *tries, struct pm_snapshot **out, bool *changed,
-		     uint64_t *begun)
+static int walk_once(struct pm_walk *walk, bool *changed, uint64_t *begun)
 {
-	const struct perfmon_profile_header *header = base;
-	struct pm_walk walk = {
-		.base = base, .size = size, .flags = flags, .fd = fd, .tries = tries};
+	const struct perfmon_profile_header *header = (const void *)walk->base;
 	uint64_t before, after;
 	int err = -ENOMEM;
 
@@ -109,25 +105,21 @@ static int walk_once(const void *base, size_t size, unsigned int flags, int fd,
 	before = __atomic_load_n(&header->aggregate_sequence, __ATOMIC_ACQUIRE);
 	*begun = before;
 	/* The size has been checked, but may have changed since. */
-	walk.next = pm_walk_word((const unsigned char *)base + 8) & ~UINT64_C(7);
-	walk.s = calloc(1, sizeof(*walk.s));
-	if (walk.s)
-		err = take_all(&walk);
+	walk->next = pm_walk_word(walk->base + 8) & ~UINT64_C(7);
+	walk->s = calloc(1, sizeof(*walk->s));
+	if (walk->s)
+		err = take_all(walk);
 	/* Orders the walk before the second load. Pairs with the fence after the store of
 	 * the odd sequence in the writer. */
 	PM_WALK_FENCE();
 	after = __atomic_load_n(&header->aggregate_sequence, __ATOMIC_RELAXED);
-	if (fd >= 0 && !pm_walk_read_whole(fd, &after, sizeof(after),
-					   offsetof(struct perfmon_profile_header,
-						    aggregate_sequence)))
+	if (walk->fd >= 0 && !pm_walk_read_whole(walk->fd, &after, sizeof(after),
+						 offsetof(struct perfmon_profile_header,
+							  aggregate_sequence)))
 		after = before + 1;
 	*changed = before & 1 || after != before;
 	for (size_t type = 0; type < PM_WALK_TYPES; type++)
-		free(walk.found[type].at);
-	if (err)
-		pm_snapshot_free(walk.s);
-	else
-		*out = walk.s;
+		free(walk->found[type].at);
 	return err;
 }
 
@@ -187,22 +179,28 @@ int pm_snapshot_take_file(const void *base, size_t size, unsigned int flags, int
 	int err = pm_snapshot_check(base, size, diag);
 
 	while (!err && changed && walked < walks) {
-		if (walked) {
-			pm_snapshot_free(s);
-			s = NULL;
-			for (uint32_t i = 0; i < walked; i++)
-				pm_walk_relax(walked);
-			if (fd >= 0) {
-				pm_file_read_at(fd, (void *)(uintptr_t)base, size, 0);
-				err = pm_snapshot_check(base, size, diag);
-			}
+		struct pm_walk walk = {.base = base,
+				       .size = size,
+				       .flags = flags,
+				       .fd = fd,
+				       .tries = &tries};
+
+		for (uint32_t i = 0; i < walked; i++)
+			pm_walk_relax(walked);
+		if (walked && fd >= 0) {
+			pm_file_read_at(fd, (void *)(uintptr_t)base, size, 0);
+			err = pm_snapshot_check(base, size, diag);
 			if (err)
 				break;
 		}
-		err = walk_once(base, size, flags, fd, &tries, &s, &changed, &begun);
+		pm_snapshot_free(s);
+		err = walk_once(&walk, &changed, &begun);
+		s = walk.s;
 		if (!walked++)
 			first = begun;
 	}
+	if (err)
+		pm_snapshot_free(s);
 	if (err == -ENOMEM)
 		return pm_diag_set(diag, err, "no memory for a snapshot of the profile");
 	if (err)

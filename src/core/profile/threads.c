@@ -244,36 +244,24 @@ static int by_generation(const void *a, const void *b)
 
 	if (x->generation != y->generation)
 		return x->generation < y->generation ? -1 : 1;
-	if (x->counter_count != y->counter_count)
-		return x->counter_count < y->counter_count ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return x->counter_count < y->counter_count ? -1
+						   : x->counter_count > y->counter_count;
 }
 
-/* Returns the first plan of RECORD's generation and number of counters. ORDER is sorted
- * by both. */
+/* Returns the plan of RECORD's generation and number of counters. ORDER is sorted by both. */
 static const struct pm_snapshot_plan *plan_of(struct pm_snapshot *s,
 					      const struct pm_snapshot_plan *const *order,
 					      const struct perfmon_profile_thread *record)
 {
-	uint32_t low = 0, high = s->plan_count;
+	const struct pm_snapshot_plan key = {.generation = record->generation,
+					     .counter_count = record->counters};
+	const struct pm_snapshot_plan *wanted = &key, *const * found;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (order[middle]->generation < record->generation ||
-		    (order[middle]->generation == record->generation &&
-		     order[middle]->counter_count < record->counters))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < s->plan_count && order[low]->generation == record->generation &&
-	    order[low]->counter_count == record->counters)
-		return order[low];
-	if (record->counters)
+	found = bsearch(&wanted, order, s->plan_count, sizeof(*order), by_generation);
+	if (!found && record->counters)
 		pm_snapshot_problem(
 			s, "a thread of the profile counts events that no plan names");
-	return NULL;
+	return found ? *found : NULL;
 }
 
 int pm_walk_thread_plans(struct pm_snapshot *s)
