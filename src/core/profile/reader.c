@@ -18,7 +18,7 @@
 struct perfmon_profile {
 	struct pm_profile_file *file;
 	struct pm_snapshot *snapshot;
-	struct pm_reader_sums sums;
+	struct pm_reader_sum **sums;
 	struct pm_diag diag;	  /* about the last snapshot */
 	const char *call_message; /* why the last call failed; NULL: it did not */
 };
@@ -55,7 +55,7 @@ static int give(const struct perfmon_profile *profile, void *to, const void *mad
 /* Takes a new snapshot; on failure the old one stays. */
 static int take(struct perfmon_profile *profile)
 {
-	struct pm_reader_sums sums;
+	struct pm_reader_sum **sums;
 	struct pm_snapshot *made;
 	int err;
 
@@ -64,13 +64,13 @@ static int take(struct perfmon_profile *profile)
 	err = pm_profile_file_snapshot(profile->file, &made, &profile->diag);
 	if (err)
 		return err;
-	err = pm_reader_sums_make(&sums, made);
-	if (err) {
+	sums = pm_reader_sums_make(made);
+	if (!sums) {
 		pm_snapshot_free(made);
-		return pm_diag_set(&profile->diag, err, "out of memory");
+		return pm_diag_set(&profile->diag, -ENOMEM, "out of memory");
 	}
 	pm_snapshot_free(profile->snapshot);
-	pm_reader_sums_free(&profile->sums);
+	pm_reader_sums_free(profile->sums);
 	profile->snapshot = made;
 	profile->sums = sums;
 	return 0;
@@ -137,7 +137,7 @@ PM_EXPORT void perfmon_profile_close(struct perfmon_profile *profile)
 	if (!profile)
 		return;
 	pm_snapshot_free(profile->snapshot);
-	pm_reader_sums_free(&profile->sums);
+	pm_reader_sums_free(profile->sums);
 	pm_profile_file_close(profile->file);
 	free(profile);
 }
@@ -438,13 +438,13 @@ static void put_values(const struct perfmon_profile *profile, uint32_t thread,
 	const struct pm_snapshot *s = profile->snapshot;
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct pm_reader_sum *sum =
-		pm_reader_sum(&profile->sums, of, thread, index, PM_READER_TIME);
+		pm_reader_sum(profile->sums, of, thread, index, PM_READER_TIME);
 	double time_ns = pm_snapshot_ns(s, (double)from->time_ticks);
 
 	made->time_ns = whole(time_ns);
 	made->exclusive_time_ns = whole(time_ns - sum->below);
 	made->bias_ns = whole(fmin(sum->bias, time_ns));
-	sum = pm_reader_sum(&profile->sums, of, thread, index, PM_READER_OFF_CPU);
+	sum = pm_reader_sum(profile->sums, of, thread, index, PM_READER_OFF_CPU);
 	made->exclusive_off_cpu_ns = whole((double)from->off_cpu_ns - sum->below);
 	made->marks = marks_of(from, made->measured != made->visits,
 			       made->entered != made->visits);
@@ -632,7 +632,7 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 		if (made.enabled_ns > node->count[c].lost_ns)
 			made.running_ns = made.enabled_ns - node->count[c].lost_ns;
 		made.value = open ? node->count[c].sum : 0;
-		sum = pm_reader_sum(&profile->sums, of, thread, index,
+		sum = pm_reader_sum(profile->sums, of, thread, index,
 				    PM_READER_COUNTS + c);
 		/* Steps do not say what nested regions have. */
 		if (!pm_snapshot_steps_at(profile->snapshot, thread)) {

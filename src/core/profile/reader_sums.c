@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/profile/reader_sums.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -114,38 +113,33 @@ static void add_node(const struct pm_snapshot *snapshot,
 	}
 }
 
-int pm_reader_sums_make(struct pm_reader_sums *sums, const struct pm_snapshot *snapshot)
+struct pm_reader_sum **pm_reader_sums_make(const struct pm_snapshot *snapshot)
 {
-	uint32_t count =
-		snapshot->thread_count + snapshot->joined_count + snapshot->steps_count;
+	size_t count = (size_t)snapshot->thread_count + snapshot->joined_count +
+		       snapshot->steps_count;
+	struct pm_reader_sum **sums = calloc(count + 1, sizeof(*sums));
 
-	*sums = (struct pm_reader_sums){0};
-	sums->threads = calloc((size_t)count + 1, sizeof(sums->threads[0]));
-	if (!sums->threads)
-		return -ENOMEM;
-	sums->thread_count = count;
-	for (uint32_t t = 0; t < count; t++) {
+	for (uint32_t t = 0; sums && t < count; t++) {
 		const struct pm_snapshot_thread *thread =
 			pm_snapshot_thread_at(snapshot, t);
 		size_t width = PM_READER_COUNTS + pm_reader_counts(thread);
 
-		sums->threads[t] = calloc((size_t)thread->node_count * width + 1,
-					  sizeof(sums->threads[t][0]));
-		if (!sums->threads[t]) {
+		sums[t] =
+			calloc((size_t)thread->node_count * width + 1, sizeof(*sums[t]));
+		if (!sums[t]) {
 			pm_reader_sums_free(sums);
-			return -ENOMEM;
+			return NULL;
 		}
 		/* Parents have lower numbers, and number 1 is the thread itself. */
 		for (uint32_t number = thread->node_count; number > 1; number--)
-			add_node(snapshot, thread, number, sums->threads[t]);
+			add_node(snapshot, thread, number, sums[t]);
 	}
-	return 0;
+	return sums;
 }
 
-void pm_reader_sums_free(struct pm_reader_sums *sums)
+void pm_reader_sums_free(struct pm_reader_sum **sums)
 {
-	for (uint32_t t = 0; sums->threads && t < sums->thread_count; t++)
-		free(sums->threads[t]);
-	free(sums->threads);
-	*sums = (struct pm_reader_sums){0};
+	for (size_t t = 0; sums && sums[t]; t++)
+		free(sums[t]);
+	free(sums);
 }

@@ -15,17 +15,10 @@ struct pm_reader_sum {
 	double bias;  /* what measuring added to the inclusive value */
 };
 
-/* The sums of the threads of a snapshot, by their numbers in pm_snapshot_thread_at(). */
-struct pm_reader_sums {
-	uint32_t thread_count;
-	struct pm_reader_sum **threads;
-};
-
-/* pm_reader_sums_make() - fills SUMS from SNAPSHOT. Returns 0, or -ENOMEM with SUMS empty. */
-int pm_reader_sums_make(struct pm_reader_sums *sums, const struct pm_snapshot *snapshot);
-
-/* Frees what SUMS holds, which is then empty. */
-void pm_reader_sums_free(struct pm_reader_sums *sums);
+/* Returns the sums of the threads of SNAPSHOT by their numbers in pm_snapshot_thread_at(), with NULL
+ * behind them. NULL without memory. */
+struct pm_reader_sum **pm_reader_sums_make(const struct pm_snapshot *snapshot);
+void pm_reader_sums_free(struct pm_reader_sum **sums); /* NULL is accepted */
 
 /* Returns how many counts each node of THREAD has. */
 static inline uint32_t pm_reader_counts(const struct pm_snapshot_thread *thread)
@@ -35,12 +28,12 @@ static inline uint32_t pm_reader_counts(const struct pm_snapshot_thread *thread)
 
 /* Returns the sum of QUANTITY of node INDEX (from 0) of THREAD, which has number T. */
 static inline const struct pm_reader_sum *
-pm_reader_sum(const struct pm_reader_sums *sums, const struct pm_snapshot_thread *thread,
+pm_reader_sum(struct pm_reader_sum *const *sums, const struct pm_snapshot_thread *thread,
 	      uint32_t t, uint32_t index, uint32_t quantity)
 {
 	size_t width = PM_READER_COUNTS + pm_reader_counts(thread);
 
-	return &sums->threads[t][index * width + quantity];
+	return &sums[t][index * width + quantity];
 }
 
 #endif
