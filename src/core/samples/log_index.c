@@ -31,12 +31,12 @@ static const void *take(struct bytes *bytes, uint64_t size)
 	return at;
 }
 
-static bool take_u32(struct bytes *bytes, uint32_t *value)
+static bool take_into(struct bytes *bytes, void *value, size_t size)
 {
-	const void *at = take(bytes, sizeof(*value));
+	const void *at = take(bytes, size);
 
 	if (at)
-		memcpy(value, at, sizeof(*value));
+		memcpy(value, at, size);
 	return at;
 }
 
@@ -45,7 +45,7 @@ static bool take_text(struct bytes *bytes, const char **text, size_t *length)
 {
 	uint32_t size;
 
-	if (!take_u32(bytes, &size))
+	if (!take_into(bytes, &size, sizeof(size)))
 		return false;
 	*text = take(bytes, size);
 	if (!*text)
@@ -236,14 +236,15 @@ static int index_events(struct perfmon_log *log, struct bytes *bytes)
 	size_t length;
 	int err = 0;
 
-	if (!take_u32(bytes, &count) || !take_u32(bytes, &size))
+	if (!take_into(bytes, &count, sizeof(count)) ||
+	    !take_into(bytes, &size, sizeof(size)))
 		return bad(log, "the event names are truncated");
 	for (uint32_t i = 0; i < count && !err; i++) {
 		const unsigned char *id;
 		uint32_t event = count == log->count ? i : UINT32_MAX;
 		uint64_t first;
 
-		if (!take(bytes, size) || !take_u32(bytes, &ids) ||
+		if (!take(bytes, size) || !take_into(bytes, &ids, sizeof(ids)) ||
 		    !take_text(bytes, &name, &length) ||
 		    !(id = take(bytes, (uint64_t)ids * sizeof(uint64_t))))
 			return bad(log, "the event names are truncated");
@@ -264,7 +265,7 @@ static int index_command(struct perfmon_log *log, struct bytes *bytes)
 	const char *text;
 	uint32_t count;
 
-	if (!take_u32(bytes, &count))
+	if (!take_into(bytes, &count, sizeof(count)))
 		return bad(log, "the command line is truncated");
 	while (count--) {
 		if (!take_text(bytes, &text, &length)) {
@@ -304,7 +305,8 @@ static int index_feature(struct perfmon_log *log, uint64_t feature, struct bytes
 		return set_text(log, texts[feature], text, length);
 	case PM_LOG_NRCPUS:
 		/* The number of possible CPUs, and of online CPUs. */
-		if (!take(bytes, sizeof(uint32_t)) || !take_u32(bytes, &log->cpus))
+		if (!take(bytes, sizeof(uint32_t)) ||
+		    !take_into(bytes, &log->cpus, sizeof(log->cpus)))
 			return bad(log, "the number of CPUs is truncated");
 		return 0;
 	case PM_LOG_CMDLINE:
@@ -358,18 +360,12 @@ int pm_log_index(struct perfmon_log *log, const struct pm_log_header *header)
 
 static int index_update(struct perfmon_log *log, struct bytes *bytes)
 {
-	const void *kind = take(bytes, sizeof(uint64_t)),
-		   *id = take(bytes, sizeof(uint64_t));
-	uint64_t number;
+	uint64_t kind, id;
 	uint32_t event;
 
-	if (!kind || !id)
+	if (!take_into(bytes, &kind, sizeof(kind)) || !take_into(bytes, &id, sizeof(id)))
 		return bad(log, "a record about an event is truncated");
-	memcpy(&number, kind, sizeof(number));
-	if (number != PM_LOG_UPDATE_NAME)
-		return 0;
-	memcpy(&number, id, sizeof(number));
-	event = pm_log_event_of(log, number);
+	event = kind == PM_LOG_UPDATE_NAME ? pm_log_event_of(log, id) : UINT32_MAX;
 	if (event == UINT32_MAX)
 		return 0;
 	return set_text(log, &log->sources[event].name, (const char *)bytes->at,
@@ -382,7 +378,6 @@ int pm_log_index_record(struct perfmon_log *log, const struct perf_event_header 
 			      record->size - sizeof(*record)};
 	struct perf_event_attr attr;
 	uint64_t feature;
-	const void *at;
 	int err;
 
 	switch (record->type) {
@@ -397,10 +392,8 @@ int pm_log_index_record(struct perfmon_log *log, const struct perf_event_header 
 	case PM_LOG_RECORD_EVENT_UPDATE:
 		return index_update(log, &bytes);
 	case PM_LOG_RECORD_FEATURE:
-		at = take(&bytes, sizeof(feature));
-		if (!at)
+		if (!take_into(&bytes, &feature, sizeof(feature)))
 			return bad(log, "a record about the machine is truncated");
-		memcpy(&feature, at, sizeof(feature));
 		return index_feature(log, feature, &bytes);
 	default:
 		return 0;
