@@ -44,7 +44,4 @@ void pm_format_counts(const struct pm_format_use *use, uint64_t *samples, uint64
 /* Ends the use; NULL is accepted. */
 void pm_format_end(struct pm_format_use *use);
 
-/* The built-in format. */
-extern const struct perfmon_format pm_format_default;
-
 #endif
