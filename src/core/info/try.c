@@ -2,8 +2,6 @@
 /* Finds the capabilities of a core PMU, and its free counters, by trying. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/info/info.h"
 

@@ -8,7 +8,6 @@
 #define PM_PROFILE_MEMORY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Packs a snapshot as the bytes of a profile, to be sent to another process. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/profile/snapshot.h"

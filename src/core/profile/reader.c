@@ -3,14 +3,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/api/export.h"
 #include "core/api/export_struct.h"
 #include "core/api/message.h"
 #include "perfmon/profile.h"
 #include "perfmon/quantity.h"
-#include "perfmon/session.h"
 #include "core/profile/file.h"
 #include "core/profile/node.h"
 #include "core/profile/reader_sums.h"

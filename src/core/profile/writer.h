@@ -9,7 +9,6 @@
 #ifndef PM_PROFILE_WRITER_H
 #define PM_PROFILE_WRITER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/profile/memory.h"

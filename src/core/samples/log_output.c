@@ -2,7 +2,6 @@
 /* The thread that writes a log to its descriptor, and the completion of the log. */
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 #include "core/kernel/kernel.h"
 #include "core/kernel/life.h"
