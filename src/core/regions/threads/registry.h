@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The names of regions. They are found without a lock while others are added. A writer holds
- * PM_LOCK_REGIONS. Only registry.c includes liburcu. */
+ * PM_LOCK_REGIONS. Only registry.c uses liburcu's table. */
 #ifndef PM_REGIONS_REGISTRY_H
 #define PM_REGIONS_REGISTRY_H
 

@@ -35,7 +35,7 @@ bool pm_thread_may_set_up(void)
 }
 
 /* The threads that are set up. PM_LOCK_REGIONS guards the list. */
-static struct pm_thread *threads;
+static CDS_LIST_HEAD(threads);
 
 static pthread_key_t leave_key;
 static bool leave_key_made;
@@ -89,7 +89,7 @@ static struct pm_thread *take_thread(uint32_t counters)
 	void *memory;
 
 	if (thread) {
-		unused_threads = thread->next;
+		unused_threads = thread->next_unused;
 		block = thread->block;
 		block_size = thread->block_size;
 		memset(thread, 0, size);
@@ -124,9 +124,9 @@ static struct pm_thread_block *give_thread(struct pm_thread *thread)
 	} else {
 		thread->block = NULL;
 		while (*place && (*place)->block)
-			place = &(*place)->next;
+			place = &(*place)->next_unused;
 	}
-	thread->next = *place;
+	thread->next_unused = *place;
 	*place = thread;
 	return block;
 }
@@ -374,9 +374,7 @@ static void leave(void *unused)
 	wipe_block(block);
 	size = thread->block_size;
 	pm_regions_acquire();
-	*thread->place = thread->next;
-	if (thread->next)
-		thread->next->place = thread->place;
+	cds_list_del(&thread->list);
 	if (PM_GET(record->state) == PERFMON_PROFILE_THREAD_STATE_UNUSED)
 		pm_recycle_thread(record);
 	block = give_thread(thread);
@@ -425,15 +423,6 @@ no_block:
 	return err;
 }
 
-static void enter(struct pm_thread *thread)
-{
-	thread->next = threads;
-	thread->place = &threads;
-	if (threads)
-		threads->place = &thread->next;
-	threads = thread;
-}
-
 int pm_thread_setup(void)
 {
 	uint32_t counters = pm_regions.plan.live;
@@ -462,7 +451,7 @@ int pm_thread_setup(void)
 	pm_regions_debug("perfmon: thread %u is set up with %u counters of %u",
 			 thread->record->tid, counters ? thread->instance->open : 0,
 			 counters);
-	enter(thread);
+	cds_list_add_tail(&thread->list, &threads);
 	pm_profile_clock_later();
 	pm_regions_release();
 	make_root_frame(thread);
@@ -479,7 +468,9 @@ int pm_thread_setup(void)
 
 void pm_threads_drop_quantities(void)
 {
-	for (struct pm_thread *thread = threads; thread; thread = thread->next)
+	struct pm_thread *thread;
+
+	cds_list_for_each_entry (thread, &threads, list)
 		PM_PUT(thread->block->innermost,
 		       pm_frame_nowhere(thread->block->frame_size));
 }
@@ -511,9 +502,7 @@ void pm_threads_forget(void)
 	pm_recycle_forget();
 	pm_steps_forget();
 	pm_tasks_forget();
-	for (thread = threads; thread; thread = next) {
-		next = thread->next;
+	cds_list_for_each_entry_safe (thread, next, &threads, list)
 		forget(thread);
-	}
-	threads = NULL;
+	CDS_INIT_LIST_HEAD(&threads);
 }

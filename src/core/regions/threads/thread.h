@@ -6,14 +6,15 @@
 #ifndef PM_REGIONS_THREAD_H
 #define PM_REGIONS_THREAD_H
 
+#include <urcu/list.h>
+
 #include "core/counters/counters.h"
 #include "core/profile/profile.h"
 #include "fastpath/fastpath.h"
 
 struct pm_thread {
-	struct pm_thread
-		*next; /* of the threads that are set up, or of the unused ones */
-	struct pm_thread **place; /* the pointer to this one, while it is set up */
+	struct cds_list_head list; /* of the threads that are set up */
+	struct pm_thread *next_unused;
 	/* A mapping of its own, with all it points to. An unused thread may have one, all zero. */
 	struct pm_thread_block *block;
 	size_t block_size;
