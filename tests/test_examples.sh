@@ -139,7 +139,6 @@ omp_visits() {
 # A page of a program's code that the kernel had put away may fault, too: in one of three runs
 # there is none.
 omp_faults() {
-	local run
 	for run in 1 2 3; do
 		[ "$(cell "$here/csv" page-faults:u "first touch")" -gt 128 ] || break
 		[ "$run" = 3 ] || openmp page-faults:u || return

@@ -149,7 +149,7 @@ only() {
 	[ "$found" = "$(printf '%s\n' "$@")" ]
 }
 try "one file includes libpfm4" only 'perfmon/(pfmlib|perf_event\.h)' src/core/events/pfm.c || true
-try "one file includes liburcu" only 'urcu' src/core/regions/threads/registry.c || true
+try "one file includes liburcu's table" only 'urcu/(flavor|rcu.*)' src/core/regions/threads/registry.c || true
 try "one file includes hwloc" only 'hwloc' src/core/topology/load.c || true
 try "one file includes ncurses" only 'n?curses' src/cli/top/screen.c || true
 
