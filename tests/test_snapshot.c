@@ -7,6 +7,7 @@
 
 #include "core/profile/profile.h"
 #include "core/text/diag.h"
+#include "core/text/grow.h"
 #include "profile_builder.h"
 
 /* Two threads and the sum of ended ones; three regions, two counters. */
@@ -182,6 +183,13 @@ Test(snapshot, a_rate_that_is_not_known_well_is_told)
 		cr_assert_eq(s->note_count, notes + !!rows[i].note, "row %zu", i);
 		cr_assert(!rows[i].note || strstr(s->notes[notes], rows[i].note), "%s",
 			  s->notes[notes]);
+		/* Other notes, and this one, have room behind each other. */
+		for (int more = 0; more < 9; more++) {
+			cr_assert(PM_GROW(s->notes, s->note_count));
+			s->notes[s->note_count++] = strdup("another");
+			pm_snapshot_tell_rate(s);
+		}
+		cr_assert_eq(s->note_count, notes + 9 + (rows[i].note ? 10 : 0));
 		pm_snapshot_free(s);
 		builder_end(&b);
 	}

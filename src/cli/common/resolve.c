@@ -236,14 +236,12 @@ static void join_names(struct pm_snapshot *s)
 __attribute__((format(printf, 2, 3))) static void tell(struct pm_snapshot *s,
 						       const char *format, ...)
 {
-	char **notes = reallocarray(s->notes, (size_t)s->note_count + 1, sizeof(*notes));
 	va_list args;
 
-	if (!notes)
+	if (!PM_GROW(s->notes, s->note_count))
 		return;
-	s->notes = notes;
 	va_start(args, format);
-	if (vasprintf(&notes[s->note_count], format, args) >= 0)
+	if (vasprintf(&s->notes[s->note_count], format, args) >= 0)
 		s->note_count++;
 	va_end(args);
 }

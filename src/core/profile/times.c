@@ -10,6 +10,7 @@
 #include "core/kernel/kernel.h"
 #include "core/profile/node.h"
 #include "core/profile/walk.h"
+#include "core/text/grow.h"
 
 /* The assumed error if the profile does not say how closely its clocks were read. */
 #define CLOCK_ERROR_NS 250
@@ -62,15 +63,10 @@ void pm_snapshot_measure_rate(struct pm_snapshot *s)
 
 void pm_snapshot_tell_rate(struct pm_snapshot *s)
 {
-	char **notes;
-
-	if (!s->rate_span_ns || s->tick_error <= RATE_ERROR_MOST)
+	if (!s->rate_span_ns || s->tick_error <= RATE_ERROR_MOST ||
+	    !PM_GROW(s->notes, s->note_count))
 		return;
-	notes = realloc(s->notes, (s->note_count + 1) * sizeof(*notes));
-	if (!notes)
-		return;
-	s->notes = notes;
-	if (asprintf(&notes[s->note_count],
+	if (asprintf(&s->notes[s->note_count],
 		     "times may be wrong by %.1g %%: the tick rate was measured over "
 		     "only %.0f microseconds",
 		     100 * s->tick_error, (double)s->rate_span_ns / 1000) > 0)
