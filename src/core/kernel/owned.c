@@ -18,15 +18,23 @@ int pm_owned_learn(struct pm_owned *owned, int fd)
 	return err;
 }
 
-int pm_owned_check(const struct pm_owned *owned)
+/* Returns 0 if the descriptor still names the file, in whatever mode it is open now. */
+static int check_file(const struct pm_owned *owned)
 {
 	struct stat st;
-	int err = owned->fd < 0 ? -EBADF : pm_kernel_fstat(owned->fd, &st), flags;
+	int err = owned->fd < 0 ? -EBADF : pm_kernel_fstat(owned->fd, &st);
+
+	if (!err && (st.st_dev != owned->device || st.st_ino != owned->inode))
+		err = -ESTALE;
+	return err;
+}
+
+int pm_owned_check(const struct pm_owned *owned)
+{
+	int err = check_file(owned), flags;
 
 	if (err)
 		return err;
-	if (st.st_dev != owned->device || st.st_ino != owned->inode)
-		return -ESTALE;
 	flags = pm_kernel_fcntl(owned->fd, F_GETFL, 0);
 	if (flags < 0)
 		return flags;
@@ -54,5 +62,5 @@ void pm_standard_learn(void)
 
 int pm_standard_descriptor(int fd)
 {
-	return standard_known && pm_owned_check(&standard[fd]) ? -EBADF : fd;
+	return standard_known && check_file(&standard[fd]) ? -EBADF : fd;
 }
