@@ -19,7 +19,9 @@
 #include <jansson.h>
 #endif
 
+#include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
+#include "core/kernel/owned.h"
 #include "core/report/output/file.h"
 #include "core/report/output/number.h"
 #include "core/report/report.h"
@@ -1504,6 +1506,41 @@ Test(report, beyond_the_limit_of_a_file_raises_no_signal, .init = enter_folder,
 	cr_assert_str_eq(file_text("old"), "old\n");
 	cr_assert_eq(sigpending(&pending), 0);
 	cr_assert(!sigismember(&pending, SIGXFSZ));
+}
+
+/* The terminal of a shell is open for reading, too; a program may open it again to write. */
+Test(report, to_the_same_stderr_in_another_mode, .init = enter_folder,
+     .fini = leave_folder)
+{
+	struct pm_options options;
+	int first = open("errors", O_RDWR | O_CREAT, 0600), saved = dup(2);
+
+	pm_options_default(&options);
+	cr_assert_geq(first, 0);
+	dup2(first, 2);
+	pm_standard_learn();
+	cr_assert_eq(at_exit_to(&options, false, open("errors", O_WRONLY)), 0);
+	cr_assert(strstr(file_text("errors"), "main "));
+	/* Another file is not that of the report. */
+	at_exit_to(&options, false, open("data", O_WRONLY | O_CREAT, 0600));
+	dup2(saved, 2);
+	cr_assert_str_eq(file_text("data"), "");
+}
+
+/* A path may be longer than a name below /proc. */
+Test(report, reads_a_file_of_a_long_path, .init = enter_folder, .fini = leave_folder)
+{
+	char path[3001], *text;
+	FILE *file = fopen("notes", "w");
+
+	fputs("here\n", file);
+	fclose(file);
+	for (size_t i = 0; i < 2994; i += 2)
+		memcpy(path + i, "./", 2);
+	memcpy(path + 2994, "/notes", 7);
+	cr_assert_eq(pm_file_read(path, &text), 4, "%zu", strlen(path));
+	cr_assert_str_eq(text, "here");
+	free(text);
 }
 
 /* Somebody has opened the FIFO, and reads nothing. */

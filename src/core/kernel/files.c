@@ -21,8 +21,12 @@ const char *pm_file_root = "";
 int pm_file_open(const char *path, int flags)
 {
 	char full[2048];
-	int n = snprintf(full, sizeof(full), "%s%s", pm_file_root, path);
+	int n;
 
+	/* Without a root a path may be as long as the kernel takes it. */
+	if (!*pm_file_root)
+		return pm_kernel_open(path, flags, 0);
+	n = snprintf(full, sizeof(full), "%s%s", pm_file_root, path);
 	return n < 0 || (size_t)n >= sizeof(full) ? -ENAMETOOLONG
 						  : pm_kernel_open(full, flags, 0);
 }
