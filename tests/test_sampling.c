@@ -360,6 +360,9 @@ Test(sampling, a_format_of_ones_own)
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 100);
+	OK(session, perfmon_sampling_fields(session, &fields));
+	cr_assert_eq(own.samples, 0,
+		     "what was granted is read, and the rings stay as they are");
 	OK(session, perfmon_session_stop(session));
 	cr_assert_eq(own.samples, 10);
 	cr_assert_geq(own.callers, 10);

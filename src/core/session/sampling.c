@@ -138,11 +138,11 @@ static int enter_sampling(struct perfmon_session *session)
 
 PM_EXPORT int perfmon_sampling_fields(struct perfmon_session *session, uint64_t *granted)
 {
-	int err = enter_sampling(session);
+	int err = pm_session_enter(session);
 
 	if (err)
 		return err;
-	if (!granted)
+	if (!session->sampling || !granted)
 		return pm_session_leave(session, not_set_up(session));
 	*granted = session->sampling->fields;
 	return pm_session_leave(session, 0);
