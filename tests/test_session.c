@@ -348,6 +348,9 @@ Test(session, the_same_program_again_costs_nothing)
 	cr_assert_eq(perfmon_session_program(session, 0, "faults"), 0);
 	cr_assert_eq(calls[PM_CALL_PERF_EVENT_OPEN], 0);
 	cr_assert_eq(calls[PM_CALL_IOCTL], 0);
+	/* A group of one event is the event. */
+	cr_assert_eq(perfmon_session_program(session, 0, "{faults}"), 0);
+	cr_assert_eq(calls[PM_CALL_PERF_EVENT_OPEN], 0);
 	/* Attaching again opens the events and looks nothing up. */
 	perfmon_session_detach(session);
 	watch_calls();

@@ -133,7 +133,9 @@ static bool same_list(const struct pm_register *first, const struct pm_event_lis
 		if (e >= reg->count)
 			return false;
 		old = pm_register_event(reg, e);
-		if (old->in_explicit_group || new->in_explicit_group ||
+		/* A group of one event is no other than the event. */
+		if (old->in_explicit_group ||
+		    (new->in_explicit_group && list->logical_count > 1) ||
 		    memcmp(&old->attr, &new->attr, sizeof(old->attr)) != 0)
 			return false;
 	}
