@@ -257,7 +257,7 @@ contains
     call check(stat == 17 .and. index(message, 'close_log') > 0, 'one log at a time: ' // trim(message))
     call session%attach()
     call session%start()
-    call touch()
+    call touch_few()
     call session%close_log(stat=stat, errmsg=message)
     call check(stat == 16, 'a log is closed after a stop: ' // trim(message))
     call session%stop()
@@ -270,6 +270,14 @@ contains
     call session%close()
     call session%close_log(stat=stat, errmsg=message)
     call check(stat == 22 .and. index(message, 'closed') > 0, 'a closed session has no log: ' // trim(message))
+  end subroutine
+
+  ! Some 100 faults, whose samples fit into a ring.
+  subroutine touch_few()
+    integer, allocatable, volatile :: memory(:)
+
+    allocate (memory(100000))
+    memory = 1
   end subroutine
 
   ! Faults in memory that is new.
