@@ -2,7 +2,6 @@
 /* Event sets: made and deleted while detached, started, looked at, estimated. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/api/export.h"

@@ -121,7 +121,7 @@ static int place_make(struct place *place, const struct pm_options *options, cha
 		      const char *suffix)
 {
 	bool ranked = options->rank >= 0;
-	mode_t kind = kind_of(given);
+	mode_t kind = ranked ? kind_of(given) : 0;
 	int n = 0, whole = 0;
 
 	*place = (struct place){.folder = is_folder(options, given)};

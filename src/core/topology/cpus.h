@@ -23,7 +23,7 @@ struct pm_cpus {
 void pm_cpus_free(struct pm_cpus *set);
 void pm_cpus_clear(struct pm_cpus *set); /* keeps the memory */
 
-/* These return 0, or -ENOMEM with the set unchanged, or -ERANGE if CPU is above
+/* These return 0, or -ENOMEM with the set unchanged, or -ERANGE if a CPU is above
  * PM_CPUS_MAX. */
 int pm_cpus_add(struct pm_cpus *set, unsigned int cpu);
 int pm_cpus_add_range(struct pm_cpus *set, unsigned int first, unsigned int last);

@@ -214,7 +214,7 @@ struct pm_event *pm_register_event(const struct pm_register *reg, uint32_t e);
 uint32_t pm_register_value_flags(const struct pm_register *reg);
 
 /* A copy of the session's registers with room for MORE, which holds references; or NULL,
- * which the second accepts. */
+ * which pm_registers_free() accepts. */
 struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 				      uint32_t more);
 void pm_registers_free(struct pm_register *registers, uint32_t count);

@@ -61,6 +61,12 @@ void pm_sampling_restart(struct perfmon_session *session);
 void pm_sampling_close(struct perfmon_session *session);  /* the session's end */
 void pm_sampling_forget(struct perfmon_session *session); /* in a forked child */
 
+/* Opens the log, at PATH or in FD, and adds what the session has open. */
+int pm_sampling_log_begin(struct perfmon_session *session, const char *path, int fd);
+
+/* The sentence for what a call on the log gave; returns ERR. */
+int pm_sampling_log_said(struct perfmon_session *session, int err);
+
 /* --- fields.c ----------------------------------------------------------------------- */
 
 /* The fields that can be asked for. */
@@ -76,11 +82,5 @@ static inline bool pm_is_sampled(const struct pm_register *reg)
 {
 	return reg->overflow.on && reg->overflow.how.flags & PERFMON_OVERFLOW_SAMPLE;
 }
-
-/* Opens the log, at PATH or in FD, and adds what the session has open. */
-int pm_sampling_log_begin(struct perfmon_session *session, const char *path, int fd);
-
-/* The sentence for what a call on the log gave; returns ERR. */
-int pm_sampling_log_said(struct perfmon_session *session, int err);
 
 #endif
