@@ -102,8 +102,10 @@ static void *work(void *number)
 	if ((uintptr_t)number & 1)
 		PERFMON_REGION_BEGIN("worker");
 	touch(0, 1);
-	while (take(&task, (int)(uintptr_t)number))
+	while (take(&task, (int)(uintptr_t)number)) {
 		run(task);
+		sched_yield(); /* on one CPU, tasks would stay with a thread for its time slice */
+	}
 	if ((uintptr_t)number & 1)
 		PERFMON_REGION_END("worker");
 	return NULL;
