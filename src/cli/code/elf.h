@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What files of code have for libdw to read, found without it: to load it takes longer than to see that there
- * is nothing. */
+/* Finds what files of code have for libdw to read, without libdw: to load it takes longer than to see that
+ * there is nothing. */
 #ifndef PM_CLI_CODE_ELF_H
 #define PM_CLI_CODE_ELF_H
 

@@ -325,7 +325,7 @@ static inline bool diff_is_undecided(const struct diff_result *result)
 	       !result->by[DIFF_MORE] && !result->by[DIFF_LESS];
 }
 
-/* What the JSON of perfmon stat has: the time and the counts of each run of a command. */
+/* These hold the JSON of perfmon stat: the time and the counts of each run of a command. */
 struct diff_stat_event {
 	char *name;
 	char *place; /* CPUs; NULL: none */

@@ -113,7 +113,7 @@ static void put_all_marks(struct pm_json *j, const struct pm_report_tree *tree,
 		pm_json_close(j, "}");
 }
 
-/* What events of all kinds begin with. */
+/* Begins an event with the members that all kinds have. */
 static void put_kind(struct pm_json *j, const struct export_profile *profile,
 		     const char *kind, int64_t tid, const char *name, uint64_t time)
 {

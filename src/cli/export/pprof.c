@@ -26,7 +26,7 @@ enum {
 	PROFILE_DURATION_NS = 10,
 	PROFILE_COMMENT = 13,
 	PROFILE_DEFAULT_TYPE = 14,
-	/* Of a type, which has a name and a unit, and of a label, which has a key and a text. */
+	/* A type has a name and a unit, a label has a key and a text. */
 	FIRST_TEXT = 1,
 	SECOND_TEXT = 2,
 	SAMPLE_LOCATION = 1,

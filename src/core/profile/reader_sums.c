@@ -107,7 +107,7 @@ static void add_node(const struct pm_snapshot *snapshot,
 		/* An adopted path has nothing of what is around the visits below it. */
 		parent->bias += (is_below_adopted ? added.inside : added.around) * share +
 				own->bias;
-		/* Of all visits of the nodes below; now of those that own values are of. */
+		/* So far these are of all visits; now they are of those that own values are of. */
 		own->below /= share;
 		own->bias = own->bias / share + added.inside;
 	}

@@ -53,7 +53,7 @@ struct pm_field {
 	char marks[32];
 };
 
-/* What is to be explained below the tables: marks, and a bit for each enum pm_state. */
+/* The text below the tables explains these: marks, and a bit for each enum pm_state. */
 struct pm_legend {
 	uint32_t marks, states;
 };

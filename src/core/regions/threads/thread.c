@@ -131,7 +131,7 @@ static struct pm_thread_block *give_thread(struct pm_thread *thread)
 	return block;
 }
 
-/* What stands behind a block and its views. A thread with few paths and little nesting touches one
+/* These arrays stand behind a block and its views. A thread with few paths and little nesting touches one
  * page. */
 struct arrays {
 	struct perfmon_region *name_cache[PM_NAME_CACHE];

@@ -11,8 +11,8 @@ struct pm_tree_build {
 	uint32_t room;
 	struct pm_pairs numbers; /* of the nodes, by parent and region */
 	bool of_steps;		 /* else of paths */
-	/* Of steps: by number, the nodes of the thread that each are one of the tree. The others are together
-	 * in one. NULL: all are. */
+	/* In a tree of steps: by number, the nodes of the thread that each are one of the tree. The others
+	 * are together in one. NULL: all are. */
 	const bool *apart;
 };
 

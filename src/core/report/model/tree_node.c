@@ -11,7 +11,7 @@
 static int tree_grow(struct pm_tree_build *build)
 {
 	struct pm_report_tree *tree = build->tree;
-	/* Of many small trees each takes little. */
+	/* There may be many small trees. */
 	uint32_t room = build->room ? 2 * build->room : 8;
 	size_t events = tree->model->column_count, size = sizeof(*tree->counts) * events;
 	struct pm_report_node *nodes = realloc(tree->nodes, room * sizeof(*nodes));
