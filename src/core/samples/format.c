@@ -124,16 +124,6 @@ static const void *default_buffer(void *state, size_t *size)
 	return buffer;
 }
 
-static const struct perfmon_format default_format = {
-	.size = sizeof(struct perfmon_format),
-	.name = PERFMON_FORMAT_DEFAULT,
-	.init = default_init,
-	.sample = default_sample,
-	.restart = default_restart,
-	.buffer = default_buffer,
-	.fini = free,
-};
-
 /* A registered format; the list is in order of registration. */
 struct entry {
 	struct entry *next;
@@ -142,15 +132,26 @@ struct entry {
 	char name[PERFMON_FORMAT_NAME_MAX + 1];
 };
 
+static struct entry built_in = {
+	.format = {.size = sizeof(struct perfmon_format),
+		   .name = built_in.name,
+		   .init = default_init,
+		   .sample = default_sample,
+		   .restart = default_restart,
+		   .buffer = default_buffer,
+		   .fini = free},
+	.name = PERFMON_FORMAT_DEFAULT,
+};
+
 struct pm_format_use {
-	struct entry *entry; /* NULL: the built-in one */
-	const struct perfmon_format *format;
+	struct entry *entry;
+	const struct perfmon_format *format; /* that of the entry */
 	void *state;
 	uint64_t samples, lost;
 };
 
 /* PM_LOCK_FORMATS guards the list. The lock is not held during a call of a format. */
-static struct entry *entries;
+static struct entry *entries = &built_in;
 
 static void begin_locked(struct pm_quiet *quiet)
 {
@@ -187,7 +188,7 @@ static int check(const struct perfmon_format *format)
 	if (!length || length > PERFMON_FORMAT_NAME_MAX ||
 	    strspn(format->name, allowed) != length)
 		return -EINVAL;
-	return strcmp(format->name, PERFMON_FORMAT_DEFAULT) ? 0 : -EEXIST;
+	return 0;
 }
 
 PM_EXPORT int perfmon_format_register(const struct perfmon_format *format)
@@ -224,13 +225,13 @@ PM_EXPORT int perfmon_format_unregister(const char *name)
 
 	if (!name)
 		return -EINVAL;
-	if (!strcmp(name, PERFMON_FORMAT_DEFAULT))
-		return -EPERM;
 	begin_locked(&quiet);
 	at = find(name);
 	entry = *at;
 	if (!entry)
 		err = -ENOENT;
+	else if (entry == &built_in)
+		err = -EPERM;
 	else if (entry->uses)
 		err = -EBUSY;
 	else
@@ -246,9 +247,9 @@ static void add_names(struct pm_diag *diag)
 {
 	struct pm_quiet quiet;
 
-	pm_diag_add(diag, "; the formats are " PERFMON_FORMAT_DEFAULT);
+	pm_diag_add(diag, "; the formats are %s", built_in.name);
 	begin_locked(&quiet);
-	for (const struct entry *entry = entries; entry; entry = entry->next)
+	for (const struct entry *entry = built_in.next; entry; entry = entry->next)
 		pm_diag_add(diag, ", %s", entry->name);
 	end_locked(&quiet);
 }
@@ -257,8 +258,6 @@ static void release(struct entry *entry)
 {
 	struct pm_quiet quiet;
 
-	if (!entry)
-		return;
 	begin_locked(&quiet);
 	entry->uses--;
 	end_locked(&quiet);
@@ -273,22 +272,18 @@ int pm_format_begin(struct pm_format_use **use, const char *name, const void *da
 
 	if (!made)
 		return -ENOMEM;
-	made->format = &default_format;
-	if (strcmp(name, PERFMON_FORMAT_DEFAULT)) {
-		begin_locked(&quiet);
-		made->entry = *find(name);
-		if (made->entry)
-			made->entry->uses++;
-		end_locked(&quiet);
-		if (!made->entry) {
-			free(made);
-			pm_diag_set(diag, -ENOENT, "unknown sampling format '%.63s'",
-				    name);
-			add_names(diag);
-			return -ENOENT;
-		}
-		made->format = &made->entry->format;
+	begin_locked(&quiet);
+	made->entry = *find(name);
+	if (made->entry)
+		made->entry->uses++;
+	end_locked(&quiet);
+	if (!made->entry) {
+		free(made);
+		pm_diag_set(diag, -ENOENT, "unknown sampling format '%.63s'", name);
+		add_names(diag);
+		return -ENOENT;
 	}
+	made->format = &made->entry->format;
 	if (made->format->init)
 		err = made->format->init(made->format->argument, data, size,
 					 &made->state);
@@ -341,7 +336,7 @@ void pm_format_counts(const struct pm_format_use *use, uint64_t *samples, uint64
 	*samples = use->samples;
 	*lost = use->lost;
 	/* The built-in format counts losses in its buffer. */
-	if (!use->entry)
+	if (use->entry == &built_in)
 		*lost = ((const struct perfmon_buffer *)use->state)->lost;
 }
 
