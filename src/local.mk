@@ -103,7 +103,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/model/quantity.c src/core/report/model/rest.c src/core/report/model/sanity.c src/core/report/model/stride.c \
 	src/core/report/model/topdown.c src/core/report/model/times.c src/core/report/model/times.h \
 	src/core/report/model/tree.c src/core/report/model/tree.h \
-	src/core/report/model/tree_build.h src/core/report/model/tree_node.c src/core/report/model/tree_node.h \
+	src/core/report/model/tree_build.h src/core/report/model/tree_node.c \
 	src/core/report/model/tree_thread.c src/core/report/model/value.c \
 	src/core/report/model/value.h src/core/report/output/escape.c \
 	src/core/report/output/escape.h src/core/report/output/file.c src/core/report/output/file.h \

@@ -82,9 +82,9 @@ static void expect_group(const struct pm_report_groups *groups,
 	cr_assert_eq(pm_report_tree_make_of(&tree, model, group->threads, group->count),
 		     0);
 	cr_assert_eq(tree.node_count, 2);
-	cr_expect_eq(pm_path_visits(&tree, 1)->ended, visits, "%s has %llu visits", name,
-		     (unsigned long long)pm_path_visits(&tree, 1)->ended);
-	cr_expect_eq(pm_path_times(&tree, 1)->inclusive, 10 * visits);
+	cr_expect_eq(tree.nodes[1].visits.ended, visits, "%s has %llu visits", name,
+		     (unsigned long long)tree.nodes[1].visits.ended);
+	cr_expect_eq(tree.nodes[1].times.inclusive, 10 * visits);
 	pm_report_tree_free(&tree);
 }
 

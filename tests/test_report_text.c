@@ -7,7 +7,7 @@
 #include <wchar.h>
 
 #include "core/report/cells.h"
-#include "core/report/model/tree_node.h"
+#include "core/report/model/path.h"
 #include "core/report/output/utf8.h"
 #include "core/report/report.h"
 #include "core/report/table.h"

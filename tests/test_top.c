@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/top/top.h"
-#include "core/report/model/tree_node.h"
+#include "core/report/model/path.h"
 #include "core/text/diag.h"
 #include "profile_builder.h"
 
@@ -63,7 +63,7 @@ static uint32_t node_at(const struct pm_report_tree *tree, const char *path)
 		uint32_t n;
 
 		for (n = 1; n < tree->node_count; n++)
-			if (pm_path_parent(tree, n) == at &&
+			if (tree->nodes[n].parent == at &&
 			    strlen(pm_path_name(tree, n)) == length &&
 			    !strncmp(pm_path_name(tree, n), path, length))
 				break;
@@ -84,7 +84,7 @@ static const struct pm_path_visits *changed(const struct top_look *l, enum top_k
 	cr_assert(g, "no such group for %s", path);
 	n = node_at(&g->change, path);
 	cr_assert(n, "no path %s", path);
-	return pm_path_visits(&g->change, n);
+	return &g->change.nodes[n].visits;
 }
 
 /* What the cell of the first group's PATH says in the column of that name. */
@@ -311,7 +311,7 @@ Test(top, threads_come_and_go_between_two_looks)
 	cr_assert_eq(changed(second, TOP_ENDED, 0, "work")->ended, 7 + 11);
 	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->ended, 1 + 3 + 7 + 11);
 	all = &group(second, TOP_ALL, 0)->change;
-	cr_assert_eq(pm_path_times(all, node_at(all, "work"))->inclusive, 22 * 1000);
+	cr_assert_eq(all->nodes[node_at(all, "work")].times.inclusive, 22 * 1000);
 	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->defects, 0);
 	cr_assert_eq(second->group_count, 4);
 	top_look_free(first);

@@ -113,8 +113,7 @@ static void put_row(struct pm_json *j, struct export_profile *profile,
 	else if (job->profiles > 1)
 		pm_json_number(j, NULL, profile->number);
 	/* Another run alone may have visited the path. */
-	pm_json_known(j, NULL, pm_path_visits(tree, n)->ended,
-		      pm_path_threads(tree, n)->count);
+	pm_json_known(j, NULL, tree->nodes[n].visits.ended, tree->nodes[n].threads.count);
 	for (uint32_t c = 0; export_column(tree->model, c, &weight); c++) {
 		put_value(j, profile, tree, n, &weight, true);
 		put_value(j, profile, tree, n, &weight, false);
@@ -129,7 +128,7 @@ static int put_tree(struct pm_json *j, struct export_profile *profile,
 	int err = paths ? 0 : -ENOMEM;
 
 	for (uint32_t n = err ? 0 : pm_path_next(tree, 0); n; n = pm_path_next(tree, n)) {
-		uint32_t parent = pm_path_parent(tree, n);
+		uint32_t parent = tree->nodes[n].parent;
 		struct export_entry *entry = export_table_add_plain(
 			&job->table, parent ? paths[parent] : UINT32_MAX,
 			pm_path_name(tree, n));

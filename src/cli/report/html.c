@@ -59,7 +59,7 @@ static bool begin(struct cli_html *html)
 static void put_values(struct pm_json *j, const struct pm_report_tree *tree,
 		       uint32_t node)
 {
-	pm_json_number(j, NULL, pm_path_visits(tree, node)->ended);
+	pm_json_number(j, NULL, tree->nodes[node].visits.ended);
 	pm_json_begin(j, NULL, "[");
 	for (uint32_t e = 0; e < tree->model->event_count; e++) {
 		struct pm_value value = pm_report_count(tree, node, e, false);
@@ -75,14 +75,14 @@ static void put_tree(struct pm_json *j, const struct pm_report_tree *tree, bool 
 {
 	pm_json_begin(j, "nodes", "[");
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		double time = (double)pm_path_times(tree, n)->inclusive;
+		double time = (double)tree->nodes[n].times.inclusive;
 
 		/* Under the Valgrind tool these are counts of the first event. */
 		if (!tree->model->exact)
 			time = pm_snapshot_ns(tree->model->snapshot, time);
 		pm_json_begin(j, NULL, "[");
-		pm_json_number(j, NULL, pm_path_parent(tree, n));
-		pm_json_number(j, NULL, pm_path_region(tree, n));
+		pm_json_number(j, NULL, tree->nodes[n].parent);
+		pm_json_number(j, NULL, tree->nodes[n].region);
 		pm_json_real(j, NULL, time, pm_path_has_values(tree, n));
 		if (values)
 			put_values(j, tree, n);

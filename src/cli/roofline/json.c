@@ -10,7 +10,7 @@ static void put_path(struct pm_json *j, const struct pm_report_tree *tree, uint3
 {
 	uint32_t up[PERFMON_PROFILE_DEPTH_MAX + 1], depth = 0;
 
-	for (; n && depth <= PERFMON_PROFILE_DEPTH_MAX; n = pm_path_parent(tree, n))
+	for (; n && depth <= PERFMON_PROFILE_DEPTH_MAX; n = tree->nodes[n].parent)
 		up[depth++] = n;
 	pm_json_begin(j, "path", "[");
 	while (depth)

@@ -145,15 +145,15 @@ static enum roof_problem counts_take(const struct roof *roof, struct roof_point 
 static bool time_take(const struct roof *roof, struct roof_point *point, uint32_t n)
 {
 	const struct pm_report_tree *tree = &roof->profile->tree;
-	const struct pm_path_threads *threads = pm_path_threads(tree, n);
+	const struct pm_path_threads *threads = &tree->nodes[n].threads;
 	struct pm_value time = pm_report_time(tree, n, false);
-	double wall = pm_path_mean(tree, n) * (double)pm_path_visits(tree, n)->ended;
+	double wall = pm_path_mean(tree, n) * (double)tree->nodes[n].visits.ended;
 
 	point->threads = threads->count;
 	if (time.state != PM_COUNTED || !threads->count || !(time.value > 0))
 		return false;
-	point->wall = threads->count == 1 || (pm_path_is_team(tree, n) && wall > 0 &&
-					      (double)pm_path_times(tree, n)->inclusive <=
+	point->wall = threads->count == 1 || (tree->nodes[n].is_team && wall > 0 &&
+					      (double)tree->nodes[n].times.inclusive <=
 						      wall * (double)threads->count);
 	if (threads->count == 1 || !point->wall)
 		wall = time.value / (double)threads->count;
@@ -164,14 +164,14 @@ static bool time_take(const struct roof *roof, struct roof_point *point, uint32_
 static enum roof_problem problem_of(const struct roof *roof, struct roof_point *point,
 				    uint32_t n, const uint32_t columns[COLUMNS])
 {
-	const struct pm_path_times *times = pm_path_times(&roof->profile->tree, n);
+	const struct pm_path_times *times = &roof->profile->tree.nodes[n].times;
 	enum roof_problem problem;
 
 	/* Measuring may have taken all of the time. */
 	if (!time_take(roof, point, n))
-		return pm_path_visits(&roof->profile->tree, n)->ended ? ROOF_SHORT
-								      : ROOF_NO_VISITS;
-	if (pm_path_is_overlapping(&roof->profile->tree, n))
+		return roof->profile->tree.nodes[n].visits.ended ? ROOF_SHORT
+								 : ROOF_NO_VISITS;
+	if (roof->profile->tree.nodes[n].is_overlapping)
 		return ROOF_OVERLAPS;
 	problem = counts_take(roof, point, n, columns);
 	if (problem != ROOF_GOOD)

@@ -19,9 +19,9 @@ static struct pm_value number(double value)
 /* Returns whether path N was idle between the looks: then its numbers are 0. */
 static bool is_idle(const struct pm_report_tree *tree, uint32_t n)
 {
-	const struct pm_path_visits *visits = pm_path_visits(tree, n);
+	const struct pm_path_visits *visits = &tree->nodes[n].visits;
 
-	return !visits->ended && !visits->entered && !pm_path_times(tree, n)->inclusive;
+	return !visits->ended && !visits->entered && !tree->nodes[n].times.inclusive;
 }
 
 /* Divides by SECONDS. A negative SECONDS keeps the counts since the last look: under the
@@ -49,11 +49,10 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 
 	switch (column->kind) {
 	case TOP_OPEN:
-		return number(
-			(double)pm_less(pm_path_visits(row->sums, row->node)->entered,
-					pm_path_visits(row->sums, row->node)->ended));
+		return number((double)pm_less(row->sums->nodes[row->node].visits.entered,
+					      row->sums->nodes[row->node].visits.ended));
 	case TOP_VISITS:
-		return per_second(number((double)pm_path_visits(tree, row->node)->ended),
+		return per_second(number((double)tree->nodes[row->node].visits.ended),
 				  seconds);
 	case TOP_TIME:
 	case TOP_SELF:
@@ -263,8 +262,8 @@ static int tree_sort(const struct top_table *table, struct pm_report_tree *tree,
 	}
 	/* Children have higher numbers. */
 	for (uint32_t n = tree->node_count - 1; n > 0; n--)
-		if (order.best[n] > order.best[pm_path_parent(tree, n)])
-			order.best[pm_path_parent(tree, n)] = order.best[n];
+		if (order.best[n] > order.best[tree->nodes[n].parent])
+			order.best[tree->nodes[n].parent] = order.best[n];
 	err = pm_report_tree_order(tree, by_best, &order);
 	free(order.best);
 	return err;
@@ -281,13 +280,13 @@ static bool *filter_make(const struct pm_report_tree *tree, const char *filter)
 		return NULL;
 	below = keep + tree->node_count;
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		below[n] = below[pm_path_parent(tree, n)] ||
+		below[n] = below[tree->nodes[n].parent] ||
 			   strcasestr(pm_path_name(tree, n), filter);
 		keep[n] = below[n];
 	}
 	for (uint32_t n = tree->node_count - 1; n > 0; n--)
 		if (keep[n])
-			keep[pm_path_parent(tree, n)] = true;
+			keep[tree->nodes[n].parent] = true;
 	return keep;
 }
 

@@ -260,13 +260,11 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
-	const struct pm_path_visits *visits = pm_path_visits(tree, n);
-	const struct pm_path_times *times = pm_path_times(tree, n);
-	const struct pm_path_threads *threads = pm_path_threads(tree, n);
+	const struct pm_report_node *node = &tree->nodes[n];
 	/* An exact profile's times are not the machine's. */
-	bool visited = visits->measured > 0 && !model->exact;
+	bool visited = node->visits.measured > 0 && !model->exact;
 	bool valued = pm_path_has_values(tree, n) && !model->exact;
-	bool ends_known = visited && times->min <= times->max;
+	bool ends_known = visited && node->times.min <= node->times.max;
 	struct pm_value time = pm_report_time(tree, n, false);
 	struct pm_value own = pm_report_time(tree, n, true);
 	int err;
@@ -275,8 +273,8 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	pm_out_text(out, ",");
 	pm_out_csv(out, thread_name);
 	number(out, n);
-	number(out, pm_path_parent(tree, n));
-	number(out, pm_path_depth(tree, n));
+	number(out, node->parent);
+	number(out, node->depth);
 	pm_out_text(out, ",");
 	err = path ? path_write(report->all, path, out) : path_write(tree, n, out);
 	if (err)
@@ -284,33 +282,33 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	pm_out_text(out, ",");
 	pm_out_csv(out, pm_path_name(tree, n));
 	/* Another run alone may have visited the path. */
-	if (threads->count) {
-		number(out, visits->entered);
-		number(out, visits->ended);
+	if (node->threads.count) {
+		number(out, node->visits.entered);
+		number(out, node->visits.ended);
 	} else {
 		pm_out_text(out, ",,");
 	}
-	real(out, pm_snapshot_ns(s, (double)times->inclusive), valued);
+	real(out, pm_snapshot_ns(s, (double)node->times.inclusive), valued);
 	real(out, pm_snapshot_ns(s, own.value), valued && !path);
 	real(out, pm_snapshot_ns(s, pm_path_mean(tree, n)), visited);
 	real(out, pm_snapshot_ns(s, pm_path_deviation(tree, n)),
-	     visited && visits->measured > 1);
-	real(out, pm_snapshot_ns(s, (double)times->min), ends_known);
-	real(out, pm_snapshot_ns(s, (double)times->max), ends_known);
+	     visited && node->visits.measured > 1);
+	real(out, pm_snapshot_ns(s, (double)node->times.min), ends_known);
+	real(out, pm_snapshot_ns(s, (double)node->times.max), ends_known);
 	if (model->exact)
 		pm_out_text(out, ",");
 	else
-		number(out, times->off_cpu_ns);
-	number(out, threads->count);
-	number(out, visits->fallback_reads);
-	number(out, visits->retries);
-	number(out, visits->migrations);
-	number(out, visits->mismatched_ends);
-	number(out, visits->dropped_counts);
-	number(out, visits->defects);
-	number(out, visits->torn);
+		number(out, node->times.off_cpu_ns);
+	number(out, node->threads.count);
+	number(out, node->visits.fallback_reads);
+	number(out, node->visits.retries);
+	number(out, node->visits.migrations);
+	number(out, node->visits.mismatched_ends);
+	number(out, node->visits.dropped_counts);
+	number(out, node->visits.defects);
+	number(out, node->visits.torn);
 	if (model->sampled) {
-		number(out, visits->measured);
+		number(out, node->visits.measured);
 		real(out, pm_snapshot_ns(s, time.error), visited && isfinite(time.error));
 		real(out, pm_snapshot_ns(s, own.error),
 		     visited && !path && isfinite(own.error));
@@ -326,7 +324,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 		ranges_write(report, tree == report->all ? report->paths[n] : 0, out);
 	row_marks(report, tree, n, path, out);
 	quantiles_write(tree, n, visited, out);
-	spread_write(model, threads, out);
+	spread_write(model, &node->threads, out);
 	pm_out_text(out, END_OF_LINE);
 	return 0;
 }

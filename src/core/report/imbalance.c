@@ -93,7 +93,7 @@ static void thread_write(const struct losses *losses, uint32_t at, struct pm_out
 
 static void threads_write(struct losses *losses, uint32_t n, struct pm_out *out)
 {
-	const struct pm_path_threads *threads = pm_path_threads(losses->tree, n);
+	const struct pm_path_threads *threads = &losses->tree->nodes[n].threads;
 	uint32_t most = threads->max_at, least = threads->min_at;
 
 	losses->some_ended |= !most || !least;
@@ -149,8 +149,8 @@ static void threads_find(struct losses *losses)
 	bool exact = tree->model->exact;
 
 	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
-		const struct pm_path_threads *threads = pm_path_threads(tree, n);
-		const struct pm_path_times *times = pm_path_times(tree, n);
+		const struct pm_path_threads *threads = &tree->nodes[n].threads;
+		const struct pm_path_times *times = &tree->nodes[n].times;
 		double most = (double)threads->max, mean;
 
 		/* A difference of waits is lost in the work that they wait for. */
@@ -176,7 +176,7 @@ static int ranks_find(struct losses *losses)
 		struct pm_range range = range_of(losses, n);
 
 		/* Overlapping visits are no work that waits for others. */
-		if (range.counted && !pm_path_is_overlapping(tree, n))
+		if (range.counted && !tree->nodes[n].is_overlapping)
 			loss_add(losses, n, range.max, range.mean);
 	}
 	return 0;

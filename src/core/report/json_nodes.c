@@ -158,13 +158,11 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
-	const struct pm_path_visits *visits = pm_path_visits(tree, n);
-	const struct pm_path_times *times = pm_path_times(tree, n);
-	const struct pm_path_threads *threads = pm_path_threads(tree, n);
+	const struct pm_report_node *node = &tree->nodes[n];
 	/* The ticks of an exact profile are counts, which the events have. */
-	bool visited = visits->measured > 0 && !model->exact;
+	bool visited = node->visits.measured > 0 && !model->exact;
 	bool valued = pm_path_has_values(tree, n) && !model->exact;
-	bool threads_known = threads->min <= threads->max && !model->exact;
+	bool threads_known = node->threads.min <= node->threads.max && !model->exact;
 	struct pm_value time = pm_report_time(tree, n, false);
 	struct pm_value own = pm_report_time(tree, n, true);
 	double median = pm_path_quantile(tree, n, 0.5);
@@ -172,13 +170,13 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 
 	pm_json_begin_line(j);
 	pm_json_number(j, "id", n);
-	pm_json_number(j, "parent", pm_path_parent(tree, n));
+	pm_json_number(j, "parent", node->parent);
 	pm_json_string(j, "region", pm_path_name(tree, n));
 	/* Another run alone may have visited the path. */
-	pm_json_known(j, "entered", visits->entered, threads->count);
-	pm_json_known(j, "visits", visits->ended, threads->count);
-	pm_json_known(j, "measured", visits->measured, threads->count);
-	pm_json_known(j, "time_ticks", times->inclusive, valued);
+	pm_json_known(j, "entered", node->visits.entered, node->threads.count);
+	pm_json_known(j, "visits", node->visits.ended, node->threads.count);
+	pm_json_known(j, "measured", node->visits.measured, node->threads.count);
+	pm_json_known(j, "time_ticks", node->times.inclusive, valued);
 	pm_json_known(j, "exclusive_ticks", pm_path_exclusive(tree, n), valued);
 	pm_json_real(j, "time_ns", pm_snapshot_ns(s, time.value), valued);
 	pm_json_real(j, "exclusive_ns", pm_snapshot_ns(s, own.value), valued);
@@ -186,22 +184,22 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	pm_json_real(j, "exclusive_error_ns", pm_snapshot_ns(s, own.error), valued);
 	pm_json_real(j, "mean_ticks", pm_path_mean(tree, n), visited);
 	pm_json_real(j, "stddev_ticks", pm_path_deviation(tree, n),
-		     visited && visits->measured > 1);
+		     visited && node->visits.measured > 1);
 	pm_json_real(j, "median_ticks", median, visited && median >= 0);
 	pm_json_real(j, "p95_ticks", p95, visited && p95 >= 0);
-	pm_json_known(j, "min_ticks", times->min, visited);
-	pm_json_known(j, "max_ticks", times->max, visited);
-	pm_json_real(j, "added_ns", pm_snapshot_ns(s, times->added), visited);
-	pm_json_known(j, "off_cpu_ns", times->off_cpu_ns, !model->exact);
-	pm_json_number(j, "threads", threads->count);
-	pm_json_bool(j, "team", pm_path_is_team(tree, n));
-	pm_json_bool(j, "overlapping", pm_path_is_overlapping(tree, n));
-	pm_json_known(j, "thread_min_ticks", threads->min, threads_known);
-	pm_json_known(j, "thread_max_ticks", threads->max, threads_known);
-	put_tid(j, "thread_min_tid", model, threads->min_at, threads_known);
-	put_tid(j, "thread_max_tid", model, threads->max_at, threads_known);
-	put_quality(j, visits);
-	put_histogram(j, visits, !model->exact);
+	pm_json_known(j, "min_ticks", node->times.min, visited);
+	pm_json_known(j, "max_ticks", node->times.max, visited);
+	pm_json_real(j, "added_ns", pm_snapshot_ns(s, node->times.added), visited);
+	pm_json_known(j, "off_cpu_ns", node->times.off_cpu_ns, !model->exact);
+	pm_json_number(j, "threads", node->threads.count);
+	pm_json_bool(j, "team", node->is_team);
+	pm_json_bool(j, "overlapping", node->is_overlapping);
+	pm_json_known(j, "thread_min_ticks", node->threads.min, threads_known);
+	pm_json_known(j, "thread_max_ticks", node->threads.max, threads_known);
+	put_tid(j, "thread_min_tid", model, node->threads.min_at, threads_known);
+	put_tid(j, "thread_max_tid", model, node->threads.max_at, threads_known);
+	put_quality(j, &node->visits);
+	put_histogram(j, &node->visits, !model->exact);
 	put_marks(j, "marks", time.marks);
 	put_marks(j, "exclusive_marks", own.marks);
 	pm_json_begin(j, "counts", "[");
@@ -247,7 +245,7 @@ static void put_step(struct pm_json *j, const struct pm_report_tree *tree, uint3
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
-	const struct pm_path_visits *visits = pm_path_visits(tree, n);
+	const struct pm_path_visits *visits = &tree->nodes[n].visits;
 	struct pm_value value = pm_report_time(tree, n, false);
 	double begin = (double)pm_less(step->begin_ticks, s->header.begin_ticks);
 
@@ -260,7 +258,7 @@ static void put_step(struct pm_json *j, const struct pm_report_tree *tree, uint3
 		     value.state == PM_COUNTED && !model->exact);
 	pm_json_real(j, "longest_ns", pm_snapshot_ns(s, (double)step->longest),
 		     step->longest && !model->exact);
-	pm_json_known(j, "off_cpu_ns", pm_path_times(tree, n)->off_cpu_ns, !model->exact);
+	pm_json_known(j, "off_cpu_ns", tree->nodes[n].times.off_cpu_ns, !model->exact);
 	pm_json_number(j, "migrations", visits->migrations);
 	put_marks(j, "marks", value.marks);
 	pm_json_begin(j, "counts", "[");

@@ -20,7 +20,7 @@ static double weight(const struct pm_report_model *model, double ticks)
 /* Returns the ticks of all threads below path N, without their waits. */
 static double work(const struct pm_report_tree *tree, uint32_t n)
 {
-	const struct pm_path_times *times = pm_path_times(tree, n);
+	const struct pm_path_times *times = &tree->nodes[n].times;
 
 	return (double)pm_less(times->inclusive, times->waits);
 }
@@ -29,12 +29,12 @@ static double work(const struct pm_report_tree *tree, uint32_t n)
 static void fill_team(const struct pm_report_tree *tree, uint32_t n,
 		      struct pm_field *fields)
 {
-	double wall = pm_path_mean(tree, n) * (double)pm_path_visits(tree, n)->ended;
-	double all = wall * (double)pm_path_threads(tree, n)->count;
+	double wall = pm_path_mean(tree, n) * (double)tree->nodes[n].visits.ended;
+	double all = wall * (double)tree->nodes[n].threads.count;
 	double ticks = work(tree, n);
 
 	/* A team may work on when the visit has ended. */
-	if (!pm_path_is_team(tree, n) || wall <= 0 || ticks > all)
+	if (!tree->nodes[n].is_team || wall <= 0 || ticks > all)
 		return;
 	fields[WALL] = (struct pm_field){
 		true, .value = pm_snapshot_ns(tree->model->snapshot, wall)};
@@ -47,18 +47,17 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 {
 	const struct pm_table *table = argument;
 	const struct pm_report_tree *tree = table->tree;
-	const struct pm_path_visits *visits = pm_path_visits(tree, n);
-	const struct pm_path_threads *threads = pm_path_threads(tree, n);
+	const struct pm_report_node *node = &tree->nodes[n];
 	const struct pm_report_model *model = tree->model;
-	bool known = visits->ended && !visits->unmeasured;
+	bool known = node->visits.ended && !node->visits.unmeasured;
 	bool ends_known = pm_path_has_spread(tree, n);
-	double mean = work(tree, n) / (double)threads->count;
-	double most = (double)threads->max;
+	double mean = work(tree, n) / (double)node->threads.count;
+	double most = (double)node->threads.max;
 
-	if (threads->count < 2)
+	if (node->threads.count < 2)
 		return false;
 	memset(fields, 0, table->count * sizeof(*fields));
-	fields[THREADS] = (struct pm_field){true, .value = (double)threads->count};
+	fields[THREADS] = (struct pm_field){true, .value = (double)node->threads.count};
 	if (table->count == COLUMNS)
 		fill_team(tree, n, fields);
 	/* The mean of counts is known when nothing else is. */
@@ -69,8 +68,8 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 	fields[MEAN] = (struct pm_field){true, .value = weight(model, mean)};
 	if (!ends_known)
 		return true;
-	fields[LEAST] =
-		(struct pm_field){true, .value = weight(model, (double)threads->min)};
+	fields[LEAST] = (struct pm_field){
+		true, .value = weight(model, (double)node->threads.min)};
 	fields[MOST] = (struct pm_field){true, .value = weight(model, most)};
 	fields[IMBALANCE] = (struct pm_field){mean > 0, .value = 100 * (most / mean - 1)};
 	return true;
@@ -101,10 +100,9 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 
 	/* A flat tree does not know which threads had which of a region's paths. */
 	for (uint32_t n = 1; n < tree->node_count && !tree->flat; n++) {
-		any |= pm_path_threads(tree, n)->count > 1 &&
-		       !pm_path_is_overlapping(tree, n);
-		teams |= pm_path_is_team(tree, n);
-		waits |= pm_path_times(tree, n)->waits > 0;
+		any |= tree->nodes[n].threads.count > 1 && !tree->nodes[n].is_overlapping;
+		teams |= tree->nodes[n].is_team;
+		waits |= tree->nodes[n].times.waits > 0;
 	}
 	if (!any)
 		return 0;
@@ -149,8 +147,7 @@ void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *o
 	pm_out_fold(out, out->columns, strlen("  hottest  "));
 	pm_out_text(out, "\n  hottest  ");
 	pm_report_path_write(tree, last, out);
-	pm_cell_fixed(share, 100 * (double)own / (double)pm_path_times(tree, 0)->least,
-		      1);
+	pm_cell_fixed(share, 100 * (double)own / (double)tree->nodes[0].times.least, 1);
 	pm_out_format(out, ", with %s %% of ", share);
 	pm_out_plain(out, pm_report_weight_name(tree->model), 0);
 	pm_out_text(out, " in itself\n");

@@ -43,9 +43,9 @@ static bool next_row(const struct layout *layout, uint32_t *n)
 	*n = pm_path_next(tree, *n == BEFORE_ROWS ? 0 : *n);
 	while (*n && !table->fill(table->argument, *n, layout->fields)) {
 		/* Not what is below it, either. */
-		while (*n && !pm_path_sibling(tree, *n))
-			*n = pm_path_parent(tree, *n);
-		*n = pm_path_sibling(tree, *n);
+		while (*n && !tree->nodes[*n].next)
+			*n = tree->nodes[*n].parent;
+		*n = tree->nodes[*n].next;
 	}
 	return *n || (table->total && table->fill(table->argument, 0, layout->fields));
 }

@@ -213,8 +213,8 @@ static int tree_add(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 	int err = numbers ? 0 : -ENOMEM;
 
 	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
-		err = pm_merge_number(merge, ranges, numbers[pm_path_parent(tree, n)],
-				      process->region_map[pm_path_region(tree, n)],
+		err = pm_merge_number(merge, ranges, numbers[tree->nodes[n].parent],
+				      process->region_map[tree->nodes[n].region],
 				      &numbers[n]);
 		if (!err)
 			node_add(merge, ranges, numbers[n], process, tree, n);
@@ -353,8 +353,8 @@ void pm_merge_paths(const struct pm_merge *merge, const struct pm_report_tree *t
 
 	paths[0] = 0;
 	for (uint32_t n = 1; n < tree->node_count; n++)
-		paths[n] = pm_pairs_find(&ranges->numbers, paths[pm_path_parent(tree, n)],
-					 pm_path_region(tree, n), 0);
+		paths[n] = pm_pairs_find(&ranges->numbers, paths[tree->nodes[n].parent],
+					 tree->nodes[n].region, 0);
 }
 
 struct pm_range pm_merge_range(const struct pm_merge *merge, bool flat, uint32_t path,

@@ -31,7 +31,7 @@ static void node_subtract(struct pm_report_node *a, const struct pm_report_node 
 	uint64_t torn = pm_plus(a->visits.torn, b->visits.torn),
 		 left_out = a->visits.left_out;
 
-	for (size_t i = 0; i < PM_NODE_VISIT_SUMS; i++)
+	for (size_t i = 0; i < PM_PATH_VISIT_SUMS; i++)
 		take(&a->visit_sums[i], b->visit_sums[i]);
 	negative |= take(&a->times.inclusive, b->times.inclusive) && !sampled;
 	errors_add(&a->time_error, b->time_error);

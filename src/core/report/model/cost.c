@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/report/model/tree_node.h"
 #include "core/report/model/value.h"
 
 /* Finds the cost of a visit in counts of an exact profile's first event. */

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/report/model/tree_node.h"
-
 bool pm_name_is_wait(const char *name)
 {
 	return name[0] == '(' && name[strlen(name) - 1] == ')';
@@ -16,31 +14,6 @@ const char *pm_path_name(const struct pm_report_tree *tree, uint32_t path)
 	return tree->model->snapshot->regions[tree->nodes[path].region];
 }
 
-uint32_t pm_path_region(const struct pm_report_tree *tree, uint32_t path)
-{
-	return tree->nodes[path].region;
-}
-
-uint32_t pm_path_depth(const struct pm_report_tree *tree, uint32_t path)
-{
-	return tree->nodes[path].depth;
-}
-
-uint32_t pm_path_parent(const struct pm_report_tree *tree, uint32_t path)
-{
-	return tree->nodes[path].parent;
-}
-
-uint32_t pm_path_child(const struct pm_report_tree *tree, uint32_t path)
-{
-	return tree->nodes[path].first_child;
-}
-
-uint32_t pm_path_sibling(const struct pm_report_tree *tree, uint32_t path)
-{
-	return tree->nodes[path].next;
-}
-
 uint32_t pm_path_next(const struct pm_report_tree *tree, uint32_t path)
 {
 	if (tree->nodes[path].first_child)
@@ -48,16 +21,6 @@ uint32_t pm_path_next(const struct pm_report_tree *tree, uint32_t path)
 	while (path && !tree->nodes[path].next)
 		path = tree->nodes[path].parent;
 	return tree->nodes[path].next;
-}
-
-bool pm_path_is_team(const struct pm_report_tree *tree, uint32_t path)
-{
-	return tree->nodes[path].is_team;
-}
-
-bool pm_path_is_overlapping(const struct pm_report_tree *tree, uint32_t path)
-{
-	return tree->nodes[path].is_overlapping;
 }
 
 bool pm_path_is_open(const struct pm_report_tree *tree, uint32_t path)
@@ -71,28 +34,10 @@ bool pm_path_has_values(const struct pm_report_tree *tree, uint32_t path)
 	return tree->nodes[path].visits.measured > 0 || tree->nodes[path].times.inclusive;
 }
 
-const struct pm_path_visits *pm_path_visits(const struct pm_report_tree *tree,
-					    uint32_t path)
-{
-	return &tree->nodes[path].visits;
-}
-
-const struct pm_path_times *pm_path_times(const struct pm_report_tree *tree,
-					  uint32_t path)
-{
-	return &tree->nodes[path].times;
-}
-
 uint64_t pm_path_exclusive(const struct pm_report_tree *tree, uint32_t path)
 {
 	return pm_less(tree->nodes[path].times.inclusive,
 		       tree->nodes[path].times.children);
-}
-
-const struct pm_path_threads *pm_path_threads(const struct pm_report_tree *tree,
-					      uint32_t path)
-{
-	return &tree->nodes[path].threads;
 }
 
 bool pm_path_has_spread(const struct pm_report_tree *tree, uint32_t path)

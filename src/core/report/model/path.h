@@ -1,33 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A path of a report's tree, by the number of its node: where it stands, and the sums of its
- * visits, times and threads. Path 0 is the root: the sum of all, without a region. value.h
- * makes the numbers of a report from them.
+ * A path of a report's tree is a node: where it stands, and the sums of its visits, times and
+ * threads. Path 0 is the root: the sum of all, without a region. value.h makes the numbers of a
+ * report from them.
  */
 #ifndef PM_REPORT_PATH_H
 #define PM_REPORT_PATH_H
 
 #include "core/report/model/tree.h"
-
-const char *pm_path_name(const struct pm_report_tree *tree, uint32_t path);
-uint32_t pm_path_region(const struct pm_report_tree *tree, uint32_t path);
-uint32_t pm_path_depth(const struct pm_report_tree *tree, uint32_t path);
-uint32_t pm_path_parent(const struct pm_report_tree *tree, uint32_t path);
-/* Return the first of the paths below PATH, and the one beside PATH that follows it, in order of
- * inclusive time, in a flat tree of exclusive time. 0: none. */
-uint32_t pm_path_child(const struct pm_report_tree *tree, uint32_t path);
-uint32_t pm_path_sibling(const struct pm_report_tree *tree, uint32_t path);
-/* Returns the path that follows PATH from the top down, 0 at the end; begin with 0. */
-uint32_t pm_path_next(const struct pm_report_tree *tree, uint32_t path);
-
-/* Returns true if threads have adopted PATH. */
-bool pm_path_is_team(const struct pm_report_tree *tree, uint32_t path);
-/* Returns true if PATH's visits overlap others: no value is exclusive, or in a sum. */
-bool pm_path_is_overlapping(const struct pm_report_tree *tree, uint32_t path);
-/* Returns true if some visits have not ended. */
-bool pm_path_is_open(const struct pm_report_tree *tree, uint32_t path);
-/* Returns true if PATH has times and counts: of visits, or of those of threads that adopted it. */
-bool pm_path_has_values(const struct pm_report_tree *tree, uint32_t path);
 
 /* Sums over visits: those of several threads, or paths, are added up. */
 struct pm_path_visits {
@@ -42,8 +22,6 @@ struct pm_path_visits {
 	uint64_t left_out; /* likewise: has its first visits alone */
 	uint64_t histogram[PERFMON_PROFILE_BINS];
 };
-const struct pm_path_visits *pm_path_visits(const struct pm_report_tree *tree,
-					    uint32_t path);
 
 /* Times in ticks: in an exact profile counts of its first event. */
 struct pm_path_times {
@@ -57,14 +35,6 @@ struct pm_path_times {
 	double added; /* by measuring, to its inclusive time: at least */
 	double children_added;
 };
-const struct pm_path_times *pm_path_times(const struct pm_report_tree *tree,
-					  uint32_t path);
-
-uint64_t pm_path_exclusive(const struct pm_report_tree *tree, uint32_t path);
-
-/* Returns whether NAME is that of a region in which a thread waits for others: it is in parentheses, as
- * "(join)". */
-bool pm_name_is_wait(const char *name);
 
 /* The threads that have the path, and the extremes of their inclusive times less the waits below it. */
 struct pm_path_threads {
@@ -73,8 +43,51 @@ struct pm_path_threads {
 	uint32_t min_at, max_at; /* their places in the snapshot and 1; 0: not known */
 	bool is_unknown;	 /* the extremes are not known of some threads */
 };
-const struct pm_path_threads *pm_path_threads(const struct pm_report_tree *tree,
-					      uint32_t path);
+
+#define PM_PATH_VISIT_SUMS (sizeof(struct pm_path_visits) / sizeof(uint64_t))
+
+struct pm_report_node {
+	uint32_t parent, region;
+	uint32_t depth;
+	/* The first of the paths below it, and the one beside it that follows, in order of inclusive
+	 * time, in a flat tree of exclusive time; 0: none. */
+	uint32_t first_child, next;
+	/* below a visit that did not end by its END, with ENDs unmatched */
+	bool inside_mismatch;
+	bool is_team;	     /* threads have adopted it */
+	bool is_overlapping; /* its visits overlap others: no value is exclusive, or in a sum */
+	union {
+		struct pm_path_visits visits;
+		uint64_t visit_sums[PM_PATH_VISIT_SUMS];
+	};
+	struct pm_path_times times;
+	struct pm_path_threads threads;
+	double time_squares;
+	/* The last of the threads that was counted, by its address; and how many it stands for. */
+	uint64_t last_thread, last_threads;
+	uint64_t
+		children_least; /* as times.children, of visits that are open: at least */
+	uint64_t all_ticks;	/* times.inclusive before measuring was taken out of it */
+	double passed_ticks;	/* of times.spent, on visits that a stride passed over */
+	double outer_ticks;	/* added by measuring to what is around it: at least */
+	uint64_t children_off_cpu_ns;
+	double time_error, own_error; /* squares, of inclusive and exclusive ticks */
+};
+
+const char *pm_path_name(const struct pm_report_tree *tree, uint32_t path);
+/* Returns the path that follows PATH from the top down, 0 at the end; begin with 0. */
+uint32_t pm_path_next(const struct pm_report_tree *tree, uint32_t path);
+
+/* Returns true if some visits have not ended. */
+bool pm_path_is_open(const struct pm_report_tree *tree, uint32_t path);
+/* Returns true if PATH has times and counts: of visits, or of those of threads that adopted it. */
+bool pm_path_has_values(const struct pm_report_tree *tree, uint32_t path);
+uint64_t pm_path_exclusive(const struct pm_report_tree *tree, uint32_t path);
+
+/* Returns whether NAME is that of a region in which a thread waits for others: it is in parentheses, as
+ * "(join)". */
+bool pm_name_is_wait(const char *name);
+
 /* Returns true if the extremes are those of all threads. */
 bool pm_path_has_spread(const struct pm_report_tree *tree, uint32_t path);
 

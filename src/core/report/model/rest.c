@@ -3,7 +3,6 @@
  * regions and, if it is subtracted from these, less the cost of measuring. */
 #include <math.h>
 
-#include "core/report/model/tree_node.h"
 #include "core/report/model/value.h"
 
 /* The place of EVENT among the totals of the newest plan; false: it is not there. */

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/report/model/tree_node.h"
 #include "core/report/model/value.h"
 
 /*

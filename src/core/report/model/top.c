@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/report/model/tree_node.h"
+#include "core/report/model/path.h"
 
 uint32_t pm_report_hottest(const struct pm_report_tree *tree)
 {

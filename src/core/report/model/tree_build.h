@@ -4,7 +4,7 @@
 #define PM_REPORT_TREE_BUILD_H
 
 #include "core/profile/pairs.h"
-#include "core/report/model/tree_node.h"
+#include "core/report/model/path.h"
 
 struct pm_tree_build {
 	struct pm_report_tree *tree;

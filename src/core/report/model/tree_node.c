@@ -89,7 +89,7 @@ _Static_assert(sizeof(struct pm_path_visits) ==
 
 void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *from)
 {
-	for (size_t i = 0; i < PM_NODE_VISIT_SUMS; i++)
+	for (size_t i = 0; i < PM_PATH_VISIT_SUMS; i++)
 		pm_tree_add(&to->visit_sums[i], from->visit_sums[i]);
 	to->time_squares += from->time_squares;
 	to->times.spent += from->times.spent;

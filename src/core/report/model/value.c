@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/packages/packages.h"
-#include "core/report/model/tree_node.h"
 
 /* The times of a counter on the hardware and of its thread on the CPU come from two clocks. A
  * share of less than what these may be apart is none. */
