@@ -283,6 +283,35 @@ Test(merge_tree, totals_are_summed)
 	pm_merge_free(merge);
 }
 
+/* Nothing tells how far a value is off if some thread measured none of its visits. */
+Test(merge_tree, an_error_that_is_not_known)
+{
+	struct pm_merge *all = create(), *merge = create(), *part = create();
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	struct pm_snapshot *s;
+	struct pm_diag diag = {0};
+	char *text;
+
+	builder_begin(&b, 1 << 16);
+	builder_plan(&b, 1, 2);
+	node = visited(&b, builder_tree(&b, 1, 1, 2, 8), 1, "main", 9000);
+	node->flags |= PERFMON_PROFILE_NODE_UNMEASURED;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), 0);
+	cr_assert_eq(pm_merge_add(all, s, &diag), 0);
+	cr_assert_eq(pm_merge_add(part, s, &diag), 0);
+	add_packed(merge, part);
+	same_reports(all, merge);
+	text = report(merge, PM_FORMAT_TEXT);
+	has(text, "+-?");
+	free(text);
+	pm_snapshot_free(s);
+	builder_end(&b);
+	pm_merge_free(part);
+	pm_merge_free(all);
+	pm_merge_free(merge);
+}
+
 /* Each word of the bytes is one that they may not have: the sum is refused with a reason and nothing
  * is added, or it has another value. No access is outside of the bytes. */
 Test(merge_tree, damaged_bytes)

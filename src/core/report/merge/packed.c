@@ -327,7 +327,7 @@ static bool cell_is_good(const struct pm_merge *merge, const struct pm_merge_cel
 	       cell->min_process < merge->process_count &&
 	       cell->max_process < merge->process_count && isfinite(cell->sum) &&
 	       isfinite(cell->min) && isfinite(cell->max) && isfinite(cell->coverage) &&
-	       isfinite(cell->error);
+	       cell->error >= 0; /* INFINITY: it cannot be told */
 }
 
 static void take_ranges(struct rest *rest, const struct pm_merge *merge,
