@@ -233,19 +233,6 @@ static void join_names(struct pm_snapshot *s)
 	free(map);
 }
 
-__attribute__((format(printf, 2, 3))) static void tell(struct pm_snapshot *s,
-						       const char *format, ...)
-{
-	va_list args;
-
-	if (!PM_GROW(s->notes, s->note_count))
-		return;
-	va_start(args, format);
-	if (vasprintf(&s->notes[s->note_count], format, args) >= 0)
-		s->note_count++;
-	va_end(args);
-}
-
 static void tell_module(struct pm_snapshot *s, const struct module *module)
 {
 	const char *path = module->code->path;
@@ -257,21 +244,24 @@ static void tell_module(struct pm_snapshot *s, const struct module *module)
 		 module->unnamed, module->unnamed == 1 ? "" : "s",
 		 module->unnamed == 1 ? "s" : "");
 	if (module->is_changed)
-		tell(s,
-		     "%s is another file than when the program ran (its build id "
-		     "differs): "
-		     "%s; perfmon report --debug-dir finds the old one in another folder",
-		     path, regions);
+		PM_NOTE(s,
+			"%s is another file than when the program ran (its build id "
+			"differs): "
+			"%s; perfmon report --debug-dir finds the old one in another "
+			"folder",
+			path, regions);
 	else if (!*module->code->build_id)
-		tell(s,
-		     "%s has no build id, so nothing tells whether it is still the same: "
-		     "%s; link with -Wl,--build-id",
-		     path, regions);
+		PM_NOTE(s,
+			"%s has no build id, so nothing tells whether it is still the "
+			"same: "
+			"%s; link with -Wl,--build-id",
+			path, regions);
 	else if (access(path, F_OK))
-		tell(s,
-		     "%s is not here: %s; perfmon report --debug-dir finds it in another "
-		     "folder",
-		     path, regions);
+		PM_NOTE(s,
+			"%s is not here: %s; perfmon report --debug-dir finds it in "
+			"another "
+			"folder",
+			path, regions);
 }
 
 void cli_resolve(struct pm_snapshot *s)

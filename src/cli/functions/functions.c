@@ -157,67 +157,58 @@ void cli_functions_free(struct cli_functions *functions)
 /* Adds what the reader of TREE's report of functions should know. */
 static int add_notes(const struct tree *tree, struct pm_snapshot *snapshot)
 {
-	char text[1024];
-	int err = profile_note(
-		snapshot, "regions here are functions of the program; " PROFILE_PROGRAM
+	int err = PM_NOTE(snapshot,
+			  "regions here are functions of the program; " PROFILE_PROGRAM
 			  " has what none of them has");
 
 	if (!err && tree->has_regions)
-		err = profile_note(snapshot,
-				   "the program has regions of its own: they are in a "
-				   "report and a profile of their own, of the same "
-				   "instructions");
+		err = PM_NOTE(snapshot,
+			      "the program has regions of its own: they are in a "
+			      "report and a profile of their own, of the same "
+			      "instructions");
 	if (!err && tree->has_stacks)
-		err = profile_note(
+		err = PM_NOTE(
 			snapshot,
 			"the program changes between stacks, as fibres and coroutines "
 			"do: what a function has may be in another one. The total is "
 			"right");
-	if (!err && !tree->has_symbols) {
-		snprintf(text, sizeof(text),
-			 "'%.200s' has no symbols (it is stripped): its own functions "
-			 "count "
-			 "in their callers from libraries, or in " PROFILE_PROGRAM,
-			 tree->program);
-		err = profile_note(snapshot, text);
-	}
+	if (!err && !tree->has_symbols)
+		err = PM_NOTE(
+			snapshot,
+			"'%.200s' has no symbols (it is stripped): its own functions "
+			"count in their callers from libraries, or in " PROFILE_PROGRAM,
+			tree->program);
 	if (!err && tree->has_symbols && tree->main < tree->object_count &&
-	    !code_has_local_names(tree->objects[tree->main])) {
-		snprintf(text, sizeof(text),
-			 "'%.200s' names only functions that other files may call (it is "
-			 "stripped): its other functions count in their callers",
-			 tree->program);
-		err = profile_note(snapshot, text);
-	}
-	if (!err && tree->lost) {
-		snprintf(text, sizeof(text),
-			 "%" PRIu64
-			 " calls count in their callers: there were more than 4 "
-			 "million paths. Count fewer functions (--function)",
-			 tree->lost);
-		err = profile_note(snapshot, text);
-	}
+	    !code_has_local_names(tree->objects[tree->main]))
+		err = PM_NOTE(
+			snapshot,
+			"'%.200s' names only functions that other files may call (it is "
+			"stripped): its other functions count in their callers",
+			tree->program);
+	if (!err && tree->lost)
+		err = PM_NOTE(snapshot,
+			      "%" PRIu64
+			      " calls count in their callers: there were more than 4 "
+			      "million paths. Count fewer functions (--function)",
+			      tree->lost);
 	return err;
 }
 
 static int add_processes(uint32_t processes, uint32_t missing,
 			 struct pm_snapshot *snapshot)
 {
-	char text[200];
 	int err = 0;
 
-	if (processes > 1) {
-		snprintf(text, sizeof(text),
-			 "the sum of %u processes that the command ran", processes);
-		err = profile_note(snapshot, text);
-	}
+	if (processes > 1)
+		err = PM_NOTE(snapshot, "the sum of %u processes that the command ran",
+			      processes);
 	if (err || !missing)
 		return err;
-	snprintf(text, sizeof(text),
-		 "%u more process%s left no counts: killed by SIGKILL, or still running. "
-		 "All counts are too low by what these executed",
-		 missing, missing == 1 ? "" : "es");
-	return profile_note(snapshot, text);
+	return PM_NOTE(
+		snapshot,
+		"%u more process%s left no counts: killed by SIGKILL, or still running. "
+		"All counts are too low by what these executed",
+		missing, missing == 1 ? "" : "es");
 }
 
 static int report(const struct profile_source *source, struct pm_snapshot *snapshot,
@@ -248,7 +239,7 @@ static int write_tree(const struct profile_source *source, const struct names *n
 	if (!err && names)
 		err = add_notes(tree, snapshot);
 	for (uint32_t i = 0; !err && names && i < names->note_count; i++)
-		err = profile_note(snapshot, names->notes[i]);
+		err = PM_NOTE(snapshot, "%s", names->notes[i]);
 	err = err ? out_of_memory() : report(source, snapshot, profile != NULL);
 	pm_snapshot_free(snapshot);
 	return err;
@@ -336,16 +327,12 @@ static int choose_all(const struct profile_source *source, struct trees *trees,
 static void note_left_out(const struct profile_source *source,
 			  const struct left_out *left_out, struct names *names)
 {
-	char *text;
-
-	if (!left_out->count || !source->functions->all ||
-	    asprintf(&text,
-		     "the command ran %u other program%s without a report here: %" PRIu64
-		     " %s",
-		     left_out->count, left_out->count == 1 ? "" : "s", left_out->sum,
-		     cli_exact_label(source->run->events->event[0])) < 0)
-		return;
-	names_note(names, text);
+	if (left_out->count && source->functions->all)
+		PM_NOTE(names,
+			"the command ran %u other program%s without a report here: "
+			"%" PRIu64 " %s",
+			left_out->count, left_out->count == 1 ? "" : "s", left_out->sum,
+			cli_exact_label(source->run->events->event[0]));
 }
 
 /* Each process that has called a chosen function has a profile, as with regions. */

@@ -105,47 +105,29 @@ static int complain(const struct code_name *name, bool known, const struct tree 
 	return CLI_FAILED;
 }
 
-void names_note(struct names *names, char *text)
-{
-	if (PM_GROW(names->notes, names->note_count))
-		names->notes[names->note_count++] = text;
-	else
-		free(text);
-}
-
 static void note_inlined(struct names *names, const struct code_name *name)
 {
-	char *text;
-	int length;
-
 	if (name->inlines_others)
-		length =
-			asprintf(&text,
-				 "functions that '%s' matches, such as '%s', are inlined "
-				 "in %u places, too: there they count in their callers",
-				 name->pattern, name->inline_name, name->inlined);
+		PM_NOTE(names,
+			"functions that '%s' matches, such as '%s', are inlined "
+			"in %u places, too: there they count in their callers",
+			name->pattern, name->inline_name, name->inlined);
 	else
-		length = asprintf(
-			&text,
+		PM_NOTE(names,
 			"'%s' is inlined in %u place%s, too: there it counts in "
 			"its caller",
 			name->inline_name, name->inlined, name->inlined == 1 ? "" : "s");
-	if (length >= 0)
-		names_note(names, text);
 }
 
 /* A pattern may have its variants, too. */
 static void note_variants(struct names *names, const struct code_name *name)
 {
-	char *text;
-
-	if (!strpbrk(name->pattern, "*?") &&
-	    asprintf(&text,
-		     "'%s' also stands for variants, one of which is chosen when the "
-		     "program starts (an ifunc): that one has a name of its own, and is "
-		     "not counted by this one",
-		     name->pattern) >= 0)
-		names_note(names, text);
+	if (!strpbrk(name->pattern, "*?"))
+		PM_NOTE(names,
+			"'%s' also stands for variants, one of which is chosen when the "
+			"program starts (an ifunc): that one has a name of its own, and "
+			"is not counted by this one",
+			name->pattern);
 }
 
 int names_look(const struct cli_functions *functions, const struct trees *trees,

@@ -18,8 +18,6 @@ struct names {
  */
 int names_look(const struct cli_functions *functions, const struct trees *trees,
 	       struct names *names);
-/* Adds the note TEXT, which is freed with the others. */
-void names_note(struct names *names, char *text);
 void names_free(struct names *names);
 
 #endif

@@ -301,18 +301,6 @@ struct pm_snapshot *profile_make(const struct profile_source *source,
 	return s;
 }
 
-int profile_note(struct pm_snapshot *snapshot, const char *text)
-{
-	char *copy = strdup(text);
-
-	if (!copy || !PM_GROW(snapshot->notes, snapshot->note_count)) {
-		free(copy);
-		return -ENOMEM;
-	}
-	snapshot->notes[snapshot->note_count++] = copy;
-	return 0;
-}
-
 static int write_all(int fd, const char *data, size_t size)
 {
 	while (size) {

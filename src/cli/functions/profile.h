@@ -21,9 +21,6 @@ struct profile_source {
 struct pm_snapshot *profile_make(const struct profile_source *source,
 				 const struct tree *tree);
 
-/* Adds a note. 0 or -ENOMEM. */
-int profile_note(struct pm_snapshot *snapshot, const char *text);
-
 /* Writes SNAPSHOT to a file of its own, which OPTIONS name. Returns 0 or a negative errno, with
  * DIAG, which also says that the file has another name. */
 int profile_write(struct pm_snapshot *snapshot, const struct pm_options *options,

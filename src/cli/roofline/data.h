@@ -104,10 +104,6 @@ const char *roof_problem_name(enum roof_problem problem);
 /* Returns what POINT is bound by: "L1", "flops". */
 const char *roof_bound_name(const struct roof_point *point);
 
-/* Keeps a sentence. Without memory there is none. */
-__attribute__((format(printf, 2, 3))) void roof_note(struct roof *roof,
-						     const char *format, ...);
-
 int roof_text(const struct roof *roof, struct pm_out *out);
 /* Draws the points that need the ceilings of THREADS. */
 void roof_chart(const struct roof *roof, uint32_t threads, struct pm_out *out);

@@ -4,13 +4,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/common.h"
-#include "core/text/grow.h"
 
 /* The columns of what is counted: SP, DP, loads, stores. */
 #define COLUMNS 4
@@ -53,21 +51,6 @@ const char *roof_problem_name(enum roof_problem problem)
 const char *roof_bound_name(const struct roof_point *point)
 {
 	return point->bound == CLI_CEILING_DP ? "flops" : cli_ceiling_name(point->bound);
-}
-
-void roof_note(struct roof *roof, const char *format, ...)
-{
-	char *text = NULL;
-	va_list arguments;
-
-	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
-	va_end(arguments);
-	if (text && PM_GROW(roof->notes, roof->note_count))
-		roof->notes[roof->note_count++] = text;
-	else
-		free(text);
 }
 
 void roof_free(struct roof *roof)
@@ -219,8 +202,7 @@ static void sets_limit(struct roof *roof, uint32_t most)
 	for (uint32_t n = 1; n < roof->profile->tree.node_count; n++)
 		if (roof->points[n].ceiling_threads > 1)
 			roof->points[n].ceiling_threads = most;
-	roof_note(
-		roof,
+	PM_NOTE(roof,
 		"regions had %u different numbers of threads: those of more than one are "
 		"compared with the ceilings of all %u CPUs",
 		sets, most);

@@ -152,19 +152,18 @@ static void notes_of_points(struct roof *roof)
 		above |= point->rated && point->percent > 103;
 	}
 	if (mean)
-		roof_note(roof, "time is the mean over the threads that had the region, "
-				"and rates are of all of them: they are taken to run at "
-				"the same time");
+		PM_NOTE(roof, "time is the mean over the threads that had the region, "
+			      "and rates are of all of them: they are taken to run at "
+			      "the same time");
 	if (wall)
-		roof_note(roof, "the time of a team is its wall time");
+		PM_NOTE(roof, "the time of a team is its wall time");
 	if (more)
-		roof_note(roof, "more threads than CPUs: the ceilings are those of all "
-				"CPUs, and rates are too high where threads took turns");
+		PM_NOTE(roof, "more threads than CPUs: the ceilings are those of all "
+			      "CPUs, and rates are too high where threads took turns");
 	if (above)
-		roof_note(roof,
-			  "more than 100 %% reached: the machine was busier when the "
-			  "ceilings were measured than in the run, or the region is "
-			  "short; measure again");
+		PM_NOTE(roof, "more than 100 %% reached: the machine was busier when the "
+			      "ceilings were measured than in the run, or the region is "
+			      "short; measure again");
 }
 
 static void notes_make(struct roof *roof, const struct request *request)
@@ -173,16 +172,15 @@ static void notes_make(struct roof *roof, const struct request *request)
 
 	notes_of_points(roof);
 	if (!request->command && !cli_machine_of(s))
-		roof_note(roof,
-			  "the times are of the machine '%s', or from before its last "
-			  "start; the ceilings are of this machine, now",
-			  s->header.host);
+		PM_NOTE(roof,
+			"the times are of the machine '%s', or from before its last "
+			"start; the ceilings are of this machine, now",
+			s->header.host);
 	for (uint32_t i = roof->profile->notes_from; i < s->note_count; i++)
-		roof_note(roof, "%s", s->notes[i]);
+		PM_NOTE(roof, "%s", s->notes[i]);
 	if (roof->ceilings->assumed)
-		roof_note(roof,
-			  "the kernel does not tell the caches: L1 is taken to have "
-			  "32 KiB, and others are not measured");
+		PM_NOTE(roof, "the kernel does not tell the caches: L1 is taken to have "
+			      "32 KiB, and others are not measured");
 }
 
 /* Makes the points of the profiles TIMED and COUNTS, and prints them. */

@@ -302,15 +302,14 @@ static int notes_add(struct passes *p)
 		snprintf(alike, sizeof(alike),
 			 "visits alone tell whether they were alike: neither "
 			 "instructions nor task-clock leave a counter for other events");
-	err = pm_join_tell(
-		timed,
-		"counted in %zu passes, runs of the same command, of which the "
-		"first has the visits and times; %s: %s",
-		p->plan.count, alike, passes);
+	err = PM_NOTE(timed,
+		      "counted in %zu passes, runs of the same command, of which the "
+		      "first has the visits and times; %s: %s",
+		      p->plan.count, alike, passes);
 	if (!err && p->input_is_pipe)
-		err = pm_join_tell(
-			timed, "standard input was a pipe, which the first pass alone "
-			       "could read");
+		err = PM_NOTE(timed,
+			      "standard input was a pipe, which the first pass alone "
+			      "could read");
 	return err;
 }
 

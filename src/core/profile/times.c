@@ -10,7 +10,6 @@
 #include "core/kernel/kernel.h"
 #include "core/profile/node.h"
 #include "core/profile/walk.h"
-#include "core/text/grow.h"
 
 /* The assumed error if the profile does not say how closely its clocks were read. */
 #define CLOCK_ERROR_NS 250
@@ -63,14 +62,11 @@ void pm_snapshot_measure_rate(struct pm_snapshot *s)
 
 void pm_snapshot_tell_rate(struct pm_snapshot *s)
 {
-	if (!s->rate_span_ns || s->tick_error <= RATE_ERROR_MOST ||
-	    !PM_GROW(s->notes, s->note_count))
-		return;
-	if (asprintf(&s->notes[s->note_count],
-		     "times may be wrong by %.1g %%: the tick rate was measured over "
-		     "only %.0f microseconds",
-		     100 * s->tick_error, (double)s->rate_span_ns / 1000) > 0)
-		s->note_count++;
+	if (s->rate_span_ns && s->tick_error > RATE_ERROR_MOST)
+		PM_NOTE(s,
+			"times may be wrong by %.1g %%: the tick rate was measured over "
+			"only %.0f microseconds",
+			100 * s->tick_error, (double)s->rate_span_ns / 1000);
 }
 
 /*

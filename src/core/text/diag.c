@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/text/diag.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "core/text/grow.h"
 
 static void __attribute__((format(printf, 2, 0)))
 append(struct pm_diag *diag, const char *format, va_list args)
@@ -39,4 +42,20 @@ void pm_diag_add(struct pm_diag *diag, const char *format, ...)
 	va_start(args, format);
 	append(diag, format, args);
 	va_end(args);
+}
+
+int pm_note_add(char ***notes, uint32_t *count, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	if (!PM_GROW(*notes, *count))
+		return -ENOMEM;
+	va_start(args, format);
+	n = vasprintf(&(*notes)[*count], format, args);
+	va_end(args);
+	if (n < 0)
+		return -ENOMEM;
+	++*count;
+	return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The diagnostic sentence of an error: the request, the cause, and a remedy. It is
- * written only on failure paths. Writing it never allocates.
+ * written only on failure paths. Writing it never allocates. And lists of sentences.
  */
 #ifndef PM_TEXT_DIAG_H
 #define PM_TEXT_DIAG_H
+
+#include <stdint.h>
 
 struct pm_diag {
 	int error;	 /* negative errno of the last failure, 0 if there was none */
@@ -22,6 +24,11 @@ __attribute__((format(printf, 3, 4))) int pm_diag_set(struct pm_diag *diag, int 
 /* Adds to the end of the sentence in DIAG (NULL is accepted). */
 __attribute__((format(printf, 2, 3))) void pm_diag_add(struct pm_diag *diag,
 						       const char *format, ...);
+
+/* Adds a sentence to the notes of OF, which owns the texts. Returns 0 or -ENOMEM. */
+#define PM_NOTE(of, ...) pm_note_add(&(of)->notes, &(of)->note_count, __VA_ARGS__)
+__attribute__((format(printf, 3, 4))) int pm_note_add(char ***notes, uint32_t *count,
+						      const char *format, ...);
 
 static inline void pm_diag_clear(struct pm_diag *diag)
 {

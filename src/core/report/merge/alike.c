@@ -281,14 +281,14 @@ static int tell_differences(const struct pm_alike *alike, struct pm_snapshot *ti
 			     path_text(&alike->tree, n, text), 100 * path->change);
 	}
 	if (visits.count)
-		err = pm_join_tell(
+		err = PM_NOTE(
 			timed,
 			"the runs were not alike: %s visited %u path%s more or less "
 			"often, and counts of it are marked there: %s",
 			alike->run->name, visits.count, visits.count == 1 ? "" : "s",
 			list_end(&visits));
 	if (!err && reference.count)
-		err = pm_join_tell(
+		err = PM_NOTE(
 			timed,
 			"the runs were not alike: in %s, %s differs by more than %g %% "
 			"in %u path%s, and counts of it are marked there: %s",
@@ -311,19 +311,18 @@ static int tell_absent(const struct pm_alike *alike, struct pm_snapshot *timed)
 		if (!is_in_both(alike, n))
 			list(&there, "'%s'", path_text(&alike->tree, n, text));
 	if (here.count)
-		err = pm_join_tell(
+		err = PM_NOTE(
 			timed,
 			"%s did not visit %u path%s of this run, which %s no counts of "
 			"it: %s",
 			alike->run->name, here.count, here.count == 1 ? "" : "s",
 			here.count == 1 ? "has" : "have", list_end(&here));
 	if (!err && there.count)
-		err = pm_join_tell(
-			timed,
-			"%s alone visited %u path%s, which %s no visits and times "
-			"here: %s",
-			alike->run->name, there.count, there.count == 1 ? "" : "s",
-			there.count == 1 ? "has" : "have", list_end(&there));
+		err = PM_NOTE(timed,
+			      "%s alone visited %u path%s, which %s no visits and times "
+			      "here: %s",
+			      alike->run->name, there.count, there.count == 1 ? "" : "s",
+			      there.count == 1 ? "has" : "have", list_end(&there));
 	return err;
 }
 
@@ -369,7 +368,7 @@ static int tell_events(const struct pm_alike *alike, struct pm_snapshot *timed,
 
 	events_list(alike, timed, first, &taken, &dropped);
 	if (taken.count && !alike->run->is_told)
-		err = pm_join_tell(
+		err = PM_NOTE(
 			timed,
 			"%s %s of another run, %s%s: visits and times are of this run",
 			list_end(&taken), taken.count == 1 ? "is" : "are",
@@ -377,9 +376,9 @@ static int tell_events(const struct pm_alike *alike, struct pm_snapshot *timed,
 			alike->model.exact ? ", which was counted exactly by translation"
 					   : "");
 	if (!err && dropped.count)
-		err = pm_join_tell(timed,
-				   "an earlier run counted %s, so that of %s is left out",
-				   list_end(&dropped), alike->run->name);
+		err = PM_NOTE(timed,
+			      "an earlier run counted %s, so that of %s is left out",
+			      list_end(&dropped), alike->run->name);
 	return err;
 }
 
@@ -401,11 +400,11 @@ static int tell_programs(const struct pm_alike *alike, struct pm_snapshot *timed
 			 const struct pm_snapshot *counts)
 {
 	if (strcmp(base_of(timed->header.program), base_of(counts->header.program)) != 0)
-		return pm_join_tell(timed, "%s is of another program: %s",
-				    alike->run->name, counts->header.program);
+		return PM_NOTE(timed, "%s is of another program: %s", alike->run->name,
+			       counts->header.program);
 	if (arguments_differ(timed, counts))
-		return pm_join_tell(timed, "%s is of a run with other arguments",
-				    alike->run->name);
+		return PM_NOTE(timed, "%s is of a run with other arguments",
+			       alike->run->name);
 	return 0;
 }
 
@@ -424,10 +423,10 @@ static int tell_others(const struct pm_alike *alike, struct pm_snapshot *timed,
 		if (known)
 			continue;
 		taken++;
-		err = pm_join_tell(timed, "%s: %s", alike->run->name, counts->notes[i]);
+		err = PM_NOTE(timed, "%s: %s", alike->run->name, counts->notes[i]);
 	}
 	if (!err && counts->partial)
-		err = pm_join_tell(timed, "%s: %s", alike->run->name, counts->problem);
+		err = PM_NOTE(timed, "%s: %s", alike->run->name, counts->problem);
 	return err;
 }
 

@@ -36,8 +36,4 @@ struct pm_join_run {
 int pm_join_add(struct pm_snapshot *timed, const struct pm_merge *counts,
 		const struct pm_join_run *run, struct pm_diag *diag);
 
-/* Adds a note to S. Returns 0 or -ENOMEM. */
-__attribute__((format(printf, 2, 3))) int pm_join_tell(struct pm_snapshot *s,
-						       const char *format, ...);
-
 #endif

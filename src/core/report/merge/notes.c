@@ -2,12 +2,10 @@
 /* The sentences of a merged report: the notes of its processes, each once, and what of
  * the processes themselves a reader has to know. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/report/merge/join.h"
 #include "core/report/merge/parts.h"
 #include "core/text/grow.h"
 
@@ -99,22 +97,6 @@ int pm_merge_notes_join(struct pm_merge *merge, const struct pm_merge *other)
 		err = unmatched_add(merge->sum, &other->sum->unmatched[i]);
 	merge->notes_left_out |= other->notes_left_out;
 	return err;
-}
-
-int pm_join_tell(struct pm_snapshot *s, const char *format, ...)
-{
-	va_list args;
-	int n;
-
-	if (!PM_GROW(s->notes, s->note_count))
-		return -ENOMEM;
-	va_start(args, format);
-	n = vasprintf(&s->notes[s->note_count], format, args);
-	va_end(args);
-	if (n < 0)
-		return -ENOMEM;
-	s->note_count++;
-	return 0;
 }
 
 /* A list of numbers as "3", "0-2, 7", cut off where it gets long. */
@@ -262,9 +244,8 @@ static int tell_writers(struct pm_merge *merge)
 		int n = list(merge, stands, &kinds[i].writer, &l);
 
 		err = n < 0   ? n
-		      : n > 0 ? pm_join_tell(merge->sum, "%s%s %s", noun(merge, n),
-					     l.text,
-					     n == 1 ? kinds[i].one : kinds[i].many)
+		      : n > 0 ? PM_NOTE(merge->sum, "%s%s %s", noun(merge, n), l.text,
+					n == 1 ? kinds[i].one : kinds[i].many)
 			      : 0;
 	}
 	return err;
@@ -316,11 +297,11 @@ static int tell_ranks(struct pm_merge *merge)
 		listing_add(&missing, next);
 	free(numbers);
 	if (missing.count)
-		err = pm_join_tell(merge->sum, "%s%s of %lld %s no profile here",
-				   noun(merge, (int)missing.count), listing_end(&missing),
-				   (long long)ranks, missing.count == 1 ? "has" : "have");
+		err = PM_NOTE(merge->sum, "%s%s of %lld %s no profile here",
+			      noun(merge, (int)missing.count), listing_end(&missing),
+			      (long long)ranks, missing.count == 1 ? "has" : "have");
 	if (!err && twice.count)
-		err = pm_join_tell(
+		err = PM_NOTE(
 			merge->sum,
 			"%s%s %s here more than once: with profiles of several runs, "
 			"the sums include all runs",
@@ -342,8 +323,7 @@ static int tell_events(struct pm_merge *merge)
 			continue;
 		n = list(merge, has_no_event, event, &l);
 		err = n < 0 ? n
-			    : pm_join_tell(
-				      merge->sum,
+			    : PM_NOTE(merge->sum,
 				      "%s was not counted in %s%s: the sums cover the "
 				      "others",
 				      event->name, noun(merge, n), l.text);
@@ -360,21 +340,20 @@ static int tell_notes(struct pm_merge *merge)
 		const struct pm_merge_note *note = &merge->notes[i];
 
 		if (note->count >= merge->process_count)
-			err = pm_join_tell(merge->sum, "%s", note->text);
+			err = PM_NOTE(merge->sum, "%s", note->text);
 		else if (note->count == 1)
-			err = pm_join_tell(merge->sum, "%s%s: %s", noun(merge, 1),
-					   pm_merge_label(merge, note->first, label),
-					   note->text);
+			err = PM_NOTE(merge->sum, "%s%s: %s", noun(merge, 1),
+				      pm_merge_label(merge, note->first, label),
+				      note->text);
 		else
-			err = pm_join_tell(merge->sum, "%s%s and %u more: %s",
-					   noun(merge, 1),
-					   pm_merge_label(merge, note->first, label),
-					   note->count - 1, note->text);
+			err = PM_NOTE(merge->sum, "%s%s and %u more: %s", noun(merge, 1),
+				      pm_merge_label(merge, note->first, label),
+				      note->count - 1, note->text);
 	}
 	if (!err && merge->notes_left_out)
-		err = pm_join_tell(merge->sum,
-				   "more than %d notes: see the profiles for the rest",
-				   PM_MERGE_NOTES);
+		err = PM_NOTE(merge->sum,
+			      "more than %d notes: see the profiles for the rest",
+			      PM_MERGE_NOTES);
 	return err;
 }
 
@@ -384,13 +363,12 @@ int pm_merge_notes_end(struct pm_merge *merge)
 		  ?: tell_ranks(merge) ?: tell_events(merge);
 
 	if (!err && merge->programs_differ)
-		err = pm_join_tell(
-			merge->sum,
-			"these are profiles of different programs; %s is the first",
-			merge->sum->header.program);
+		err = PM_NOTE(merge->sum,
+			      "these are profiles of different programs; %s is the first",
+			      merge->sum->header.program);
 	if (!err && merge->clocks_differ)
-		err = pm_join_tell(merge->sum,
-				   "the processes' clocks tick at different rates: time "
-				   "histograms are merged to the nearest bin");
+		err = PM_NOTE(merge->sum,
+			      "the processes' clocks tick at different rates: time "
+			      "histograms are merged to the nearest bin");
 	return err;
 }

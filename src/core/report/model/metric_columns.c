@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "core/report/model/model.h"
-#include "core/text/grow.h"
 
 /* Returns true if NAME, parsed from TEXT, means EVENT. A name without modifiers means the event
  * with those of SUFFIX. */
@@ -124,22 +123,18 @@ static int note(struct pm_report_model *model, const struct pm_metric *metric,
 	const char *name = metric->inputs[missing].name;
 	bool known = false;
 
-	if (!PM_GROW(model->notes, model->note_count))
-		return -ENOMEM;
 	for (uint32_t e = 0; e < model->event_count; e++)
 		known |= model->events[e].suffix_is_new &&
 			 find(model, name, model->events[e].suffix) != PM_NO_EVENT;
-	if (asprintf(&model->notes[model->note_count],
-		     metric->inputs[missing].kind != PM_METRIC_EVENT
-			     ? "no metric %s: %s is not that of the machine in a profile "
-			       "that was counted exactly by translation"
-		     : known ? "no metric %s: %s is not counted with the same modifiers "
-			       "as its other events"
-			     : "no metric %s: %s is not counted",
-		     metric->name, name) < 0)
-		return -ENOMEM;
-	model->note_count++;
-	return 0;
+	return PM_NOTE(
+		model,
+		metric->inputs[missing].kind != PM_METRIC_EVENT
+			? "no metric %s: %s is not that of the machine in a profile "
+			  "that was counted exactly by translation"
+		: known ? "no metric %s: %s is not counted with the same modifiers "
+			  "as its other events"
+			: "no metric %s: %s is not counted",
+		metric->name, name);
 }
 
 /* Returns the column of METRIC's name, or the number of columns. */

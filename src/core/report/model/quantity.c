@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/report/model/model.h"
-#include "core/text/grow.h"
 #include "core/text/text.h"
 
 /* So many have columns: a profile of any content may have as many as paths. */
@@ -79,14 +78,10 @@ static int note_add(struct pm_report_model *model, uint32_t region)
 {
 	const char *name = model->snapshot->regions[region];
 
-	if (!PM_GROW(model->notes, model->note_count) ||
-	    asprintf(&model->notes[model->note_count],
-		     "a report has %d quantities at most: %s and further ones are not "
-		     "shown",
-		     QUANTITIES_MOST, pm_slice_quote(pm_slice_of(name)).text) < 0)
-		return -ENOMEM;
-	model->note_count++;
-	return 0;
+	return PM_NOTE(model,
+		       "a report has %d quantities at most: %s and further ones are not "
+		       "shown",
+		       QUANTITIES_MOST, pm_slice_quote(pm_slice_of(name)).text);
 }
 
 int pm_report_quantities_make(struct pm_report_model *model)

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "core/report/model/value.h"
-#include "core/text/grow.h"
 
 #define CODE_SLOTS    0x400
 #define CODE_FIRST    0x8000
@@ -91,15 +90,10 @@ static int note(struct pm_report_model *model, const struct pm_report_event *eve
 {
 	const struct pm_event_name *name = &event->parsed;
 
-	if (!PM_GROW(model->notes, model->note_count) ||
-	    asprintf(&model->notes[model->note_count],
-		     "no shares of slots: %s is a sum over kinds of core, and only one "
-		     "kind "
-		     "counts slots; name its PMU, as in cpu_core/%.*s/",
-		     event->name, (int)name->length, name->bare) < 0)
-		return -ENOMEM;
-	model->note_count++;
-	return 0;
+	return PM_NOTE(model,
+		       "no shares of slots: %s is a sum over kinds of core, and only one "
+		       "kind counts slots; name its PMU, as in cpu_core/%.*s/",
+		       event->name, (int)name->length, name->bare);
 }
 
 int pm_report_topdown_bind(struct pm_report_model *model)
