@@ -38,7 +38,7 @@ static inline bool try_sums(struct sums *sums)
 	memset(sums, 0, sizeof(*sums));
 	return !pm_regions_snapshot(&sums->snapshot, &diag) &&
 	       !pm_report_model_make(&sums->model, sums->snapshot, false, NULL) &&
-	       !pm_report_tree_make(&sums->tree, &sums->model, -1);
+	       !pm_report_tree_make(&sums->tree, &sums->model, NULL, 0);
 }
 
 static inline void sums_take(struct sums *sums)
@@ -58,7 +58,7 @@ static inline void sums_take_with(struct sums *sums, const char *metrics)
 	cr_assert_eq(
 		pm_report_model_make(&sums->model, sums->snapshot, false, sums->metrics),
 		0);
-	cr_assert_eq(pm_report_tree_make(&sums->tree, &sums->model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&sums->tree, &sums->model, NULL, 0), 0);
 }
 
 static inline void sums_free(struct sums *sums)

@@ -67,7 +67,7 @@ static void check(struct profile_builder *b, bool subtract, bool by_region,
 	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &s, &diag), 0, "%s",
 		     diag.text);
 	cr_assert_eq(pm_report_model_make(&model, s, subtract, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	cr_assert_str_eq(pm_path_name(&tree, 1), "outer");
 	if (by_region) {
 		cr_assert_eq(pm_report_tree_flatten(&flat, &tree), 0);
@@ -361,13 +361,13 @@ Test(cost, without_it_nested_regions_are_true)
 	if (s->threads[0].record.status[0] <= 0)
 		cr_skip_test("%s", s->note_count ? s->notes[0] : "no instructions");
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	/* Else the test shows nothing. */
 	cr_expect_gt(count_in(&tree, 1, false), 1.2 * truth[0]);
 	pm_report_tree_free(&tree);
 	pm_report_model_free(&model);
 	cr_assert_eq(pm_report_model_make(&model, s, true, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	is_true(&tree);
 	pm_report_tree_free(&tree);
 	pm_report_model_free(&model);

@@ -45,7 +45,7 @@ static void hottest_is(const char *want, bool flat)
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), 0, "%s",
 		     diag.text);
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	if (flat) {
 		cr_assert_eq(pm_report_tree_flatten(&by_region, &tree), 0);
 		of = &by_region;

@@ -119,7 +119,7 @@ static struct pm_value value_of(const struct pm_snapshot *s, const char *region,
 	struct pm_report_tree tree;
 
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++)
 		for (uint32_t e = 0; e < model.event_count; e++)
 			if (!strcmp(pm_path_name(&tree, n), region) &&

@@ -209,11 +209,11 @@ struct look {
 	struct pm_report_tree tree;
 };
 
-static void look_at(struct look *look, struct pm_snapshot *s, int64_t thread)
+static void look_at(struct look *look, struct pm_snapshot *s)
 {
 	look->s = s;
 	cr_assert_eq(pm_report_model_make(&look->model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&look->tree, &look->model, thread), 0);
+	cr_assert_eq(pm_report_tree_make(&look->tree, &look->model, NULL, 0), 0);
 }
 
 static void look_end(struct look *look)
@@ -268,7 +268,7 @@ Test(packages, threads_at_once_share_one_value)
 		pthread_join(thread[i], NULL);
 	PERFMON_REGION_END("solve");
 	after = clock_s();
-	look_at(&look, probe_take(), -1);
+	look_at(&look, probe_take());
 	value = value_of(&look, "work", false);
 	cr_expect_eq(value.state, PM_COUNTED);
 	cr_expect_geq(value.value / 1e9, 0.05 * (1 - APART));
@@ -280,7 +280,9 @@ Test(packages, threads_at_once_share_one_value)
 	cr_expect_eq(value_of(&look, "work", true).value, value.value);
 	cr_expect_eq(value_of(&look, "solve", true).state, PM_NOT_SAID);
 	pm_report_tree_free(&look.tree);
-	cr_assert_eq(pm_report_tree_make(&look.tree, &look.model, 0), 0);
+	cr_assert_eq(
+		pm_report_tree_make(&look.tree, &look.model, (const uint32_t[]){0}, 1),
+		0);
 	for (uint32_t n = 0; n < look.tree.node_count; n++)
 		cr_expect_neq(pm_report_count(&look.tree, n, 0, false).state, PM_COUNTED);
 	look_end(&look);
@@ -305,7 +307,7 @@ Test(packages, one_thread_nests)
 		PERFMON_REGION_BEGIN("tiny");
 		PERFMON_REGION_END("tiny");
 	}
-	look_at(&look, probe_take(), -1);
+	look_at(&look, probe_take());
 	outer = value_of(&look, "outer", false);
 	inner = value_of(&look, "inner", false);
 	tiny = value_of(&look, "tiny", false);
@@ -352,7 +354,7 @@ Test(packages, told_while_others_stay)
 	PERFMON_REGION_BEGIN("work");
 	work_s(0.02);
 	PERFMON_REGION_END("work");
-	look_at(&look, probe_take(), -1);
+	look_at(&look, probe_take());
 	cr_expect_geq(value_of(&look, "work", false).value, 0.02e9 * (1 - APART));
 	cr_expect(value_of(&look, "work", false).marks & PM_MARK_IN_FLIGHT);
 	look_end(&look);
@@ -396,7 +398,7 @@ Test(packages, a_jump_out_of_a_reading)
 	PERFMON_REGION_BEGIN("after");
 	work_s(0.02);
 	PERFMON_REGION_END("after");
-	look_at(&look, probe_take(), -1);
+	look_at(&look, probe_take());
 	value = value_of(&look, "after", false);
 	cr_expect_eq(value.state, PM_COUNTED);
 	cr_expect_geq(value.value, 0.02e9 * (1 - APART));
@@ -418,7 +420,7 @@ Test(packages, steps_have_none)
 		work_s(0.001);
 		PERFMON_REGION_END("loop");
 	}
-	look_at(&look, probe_take(), -1);
+	look_at(&look, probe_take());
 	cr_assert_eq(look.s->steps_count, 1);
 	memset(apart, true, sizeof(apart));
 	cr_assert_eq(pm_report_tree_steps(&tree, &look.model, look.s->steps, apart), 0);
@@ -453,7 +455,7 @@ Test(packages, joined_to_the_times_of_another_run)
 		PERFMON_REGION_END("loop");
 	}
 	s = probe_take();
-	look_at(&look, s, -1);
+	look_at(&look, s);
 	all = value_of(&look, NULL, false).value;
 	look_end(&look);
 	cr_assert_eq(pm_merge_create(&merge, false), 0);
@@ -468,7 +470,7 @@ Test(packages, joined_to_the_times_of_another_run)
 		for (uint32_t n = 2; n <= s->threads[t].node_count; n++)
 			pm_snapshot_node(&s->threads[t], n)->time_ticks *= 3;
 	cr_assert_eq(pm_join_add(s, merge, &run, NULL), 0);
-	look_at(&look, s, -1);
+	look_at(&look, s);
 	cr_assert(look.model.events[0].joined);
 	cr_expect_eq(value_of(&look, "loop", false).state, PM_COUNTED);
 	cr_expect_eq(value_of(&look, NULL, false).value, all);
@@ -540,7 +542,7 @@ Test(packages, readings_that_fail)
 	PERFMON_REGION_END("inside");
 	unwatch_calls();
 	PERFMON_REGION_END("half");
-	look_at(&look, probe_take(), -1);
+	look_at(&look, probe_take());
 	cr_expect_eq(value_of(&look, "inside", false).state, PM_NOT_COUNTED);
 	value = value_of(&look, "half", false);
 	cr_expect_eq(value.state, PM_COUNTED);
@@ -560,7 +562,7 @@ static int child(void)
 	PERFMON_REGION_BEGIN("child");
 	work_s(0.02);
 	PERFMON_REGION_END("child");
-	look_at(&look, probe_take(), -1);
+	look_at(&look, probe_take());
 	value = value_of(&look, "child", false);
 	return value.state == PM_COUNTED && value.value >= 0.02e9 * (1 - APART) ? 0 : 1;
 }
@@ -575,7 +577,7 @@ Test(packages, a_child_counts_by_itself)
 	PERFMON_REGION_BEGIN("parent");
 	cr_expect_eq(probe_child(child), 0);
 	PERFMON_REGION_END("parent");
-	look_at(&look, probe_take(), -1);
+	look_at(&look, probe_take());
 	value = value_of(&look, "parent", false);
 	cr_expect_geq(value.value, 0.02e9 * (1 - APART));
 	look_end(&look);
@@ -599,7 +601,7 @@ Test(packages, disarmed_visits_count_nothing)
 	work_s(0.01);
 	PERFMON_REGION_END("open");
 	after = clock_s();
-	look_at(&look, probe_take(), -1);
+	look_at(&look, probe_take());
 	value = value_of(&look, "open", false);
 	cr_expect_geq(value.value, 0.01e9 * (1 - APART));
 	cr_expect_leq(value.value / 1e9, (after - before) * (1 + APART));
@@ -622,7 +624,7 @@ Test(packages, a_merge_takes_one_process_a_host)
 	work_s(0.01);
 	PERFMON_REGION_END("rank");
 	s = probe_take();
-	look_at(&look, s, -1);
+	look_at(&look, s);
 	one = value_of(&look, "rank", false).value;
 	all = value_of(&look, NULL, false).value;
 	look_end(&look);
@@ -633,7 +635,7 @@ Test(packages, a_merge_takes_one_process_a_host)
 	strcpy(s->header.host, "another");
 	cr_assert_eq(pm_merge_add(merge, s, NULL), 0);
 	cr_assert_eq(pm_merge_end(merge), 0);
-	look_at(&look, (struct pm_snapshot *)(uintptr_t)pm_merge_sum(merge), -1);
+	look_at(&look, (struct pm_snapshot *)(uintptr_t)pm_merge_sum(merge));
 	cr_expect_eq(value_of(&look, "rank", false).value, 2 * one);
 	cr_expect_eq(value_of(&look, NULL, false).value, 2 * all);
 	cr_expect_eq(look.tree.nodes[1].visits.ended, 4);

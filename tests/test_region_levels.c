@@ -79,8 +79,7 @@ static void expect_group(const struct pm_report_groups *groups,
 	cr_expect_str_eq(group->cpus, cpus);
 	cr_expect_eq(group->weight, threads, "%s has %llu threads", name,
 		     (unsigned long long)group->weight);
-	cr_assert_eq(pm_report_tree_make_of(&tree, model, group->threads, group->count),
-		     0);
+	cr_assert_eq(pm_report_tree_make(&tree, model, group->threads, group->count), 0);
 	cr_assert_eq(tree.node_count, 2);
 	cr_expect_eq(tree.nodes[1].visits.ended, visits, "%s has %llu visits", name,
 		     (unsigned long long)tree.nodes[1].visits.ended);

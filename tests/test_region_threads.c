@@ -439,7 +439,7 @@ static bool doubted(const struct pm_snapshot *s, const char *region)
 	bool found = false;
 
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++)
 		if (!strcmp(pm_path_name(&tree, n), region))
 			found = pm_report_time(&tree, n, false).marks &

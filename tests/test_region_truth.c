@@ -377,7 +377,7 @@ Test(region_truth, what_is_subtracted_from_fine_code_is_true)
 	fine();
 	s = probe_take();
 	cr_assert_eq(pm_report_model_make(&model, s, true, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++)
 		if (!strcmp(pm_path_name(&tree, n), "fine")) {
 			struct pm_value value = pm_report_count(&tree, n, 0, false);
@@ -624,7 +624,7 @@ Test(region_truth, turns_longer_than_visits_are_scaled)
 		visit(each);
 	s = probe_take();
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++) {
 		if (strcmp(pm_path_name(&tree, n), "block"))
 			continue;

@@ -369,7 +369,7 @@ Test(sanity, an_event_read_by_calls_has_a_bias, .init = probe_quiet)
 	cr_assert_eq(s->counters[0].cost.known, PERFMON_PROFILE_COST_CALL);
 	cr_assert_gt(s->counters[0].cost.call_bias, 0);
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	cr_assert(pm_report_is_short(&tree, 1, 0, false, &judged));
 	cr_assert_eq(judged.bias, s->counters[0].cost.call_bias);
 	cr_assert(pm_report_count(&tree, 1, 0, false).marks & PM_MARK_SHORT);
@@ -424,7 +424,7 @@ Test(sanity, what_is_asked_for_is_just_enough)
 				     10 * (works[w] * batch + biases[i]), 1);
 				pm_snapshot_take(b.base, builder_used(&b), &s, NULL);
 				pm_report_model_make(&model, s, false, NULL);
-				pm_report_tree_make(&tree, &model, -1);
+				pm_report_tree_make(&tree, &model, NULL, 0);
 				is_short =
 					pm_report_is_short(&tree, 1, 0, false, &judged);
 				pm_report_tree_free(&tree);

@@ -227,7 +227,7 @@ Test(stride, intervals_hold_and_are_no_wider_than_they_must)
 	}
 	s = probe_take();
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++) {
 		struct pm_value value = pm_report_count(&tree, n, 0, false);
 		int r = atoi(pm_path_name(&tree, n) + 1);
@@ -390,7 +390,7 @@ Test(stride, threads_that_end_are_summed)
 	cr_assert_eq(ended(s, "outer/inner"), 2000);
 	cr_assert_eq(probe_visits(s, "outer/inner"), 40 * (10 + 4));
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	cr_assert_eq(tree.nodes[2].visits.ended, 2000);
 	cr_assert_eq(tree.nodes[2].visits.measured, 40 * (10 + 4));
 	pm_report_tree_free(&tree);
@@ -646,7 +646,7 @@ Test(stride, exclusive_values_have_the_errors_of_both)
 	}
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	one = pm_report_count(&tree, 1, 0, false).error;
 	both = pm_report_count(&tree, 1, 0, true).error;
 	cr_assert_gt(one, 0);
@@ -722,7 +722,7 @@ Test(stride, exclusive_values_around_what_was_not_measured_have_no_known_error)
 	free(got);
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	cr_assert_eq(pm_report_tree_flatten(&flat, &tree), 0);
 	for (int f = 0; f < 2; f++) {
 		const struct pm_report_tree *it = f ? &flat : &tree;
@@ -792,7 +792,7 @@ Test(stride, sums_over_processes_keep_strides_apart)
 	}
 	cr_assert_eq(pm_merge_end(merge), 0);
 	cr_assert_eq(pm_report_model_make(&model, pm_merge_sum(merge), false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++) {
 		struct pm_value value = pm_report_count(&tree, n, 0, false);
 
@@ -848,7 +848,7 @@ Test(stride, a_sum_with_what_was_not_measured_has_no_known_error)
 	}
 	cr_assert_eq(pm_merge_end(merge), 0);
 	cr_assert_eq(pm_report_model_make(&model, pm_merge_sum(merge), false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	for (uint32_t n = 1; n < tree.node_count; n++) {
 		struct pm_value value = pm_report_count(&tree, n, 0, false);
 
@@ -891,7 +891,7 @@ Test(stride, few_visits_are_measured_whole)
 	cr_assert_eq(ended(s, "rare"), 300);
 	cr_assert_eq(probe_visits(s, "rare"), 300);
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	cr_assert_eq(pm_report_time(&tree, 1, false).error, 0);
 	cr_assert_gt(tree.nodes[1].threads.min, 0);
 	pm_report_tree_free(&tree);

@@ -109,7 +109,7 @@ Test(stride_auto, a_load_that_changes_is_told_right)
 	if (s->threads[0].record.status[0] <= 0)
 		cr_skip_test("%s", s->note_count ? s->notes[0] : "no page faults");
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
-	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	value = pm_report_count(&tree, 1, 0, false);
 	cr_expect_gt(stride_of(s, "load")->stride, 1);
 	cr_expect(value.marks & PM_MARK_SAMPLED);

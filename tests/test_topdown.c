@@ -564,7 +564,7 @@ Test(topdown, only_what_counts_with_slots_is_a_share_of_them)
 			0, "%s", diag.text);
 		cr_assert_eq(
 			pm_report_model_make(&sums.model, sums.snapshot, false, NULL), 0);
-		cr_assert_eq(pm_report_tree_make(&sums.tree, &sums.model, -1), 0);
+		cr_assert_eq(pm_report_tree_make(&sums.tree, &sums.model, NULL, 0), 0);
 		cr_expect_eq(sums.model.events[1].fraction, cases[i].fraction);
 		v = share(&sums, "solve", "retiring_percent");
 		cr_expect_eq(v.state, cases[i].share ? PM_COUNTED : PM_NEVER_OPENED);

@@ -296,7 +296,7 @@ static int tree_add(struct diff_data *data, const struct pm_report_model *model,
 	struct pm_report_tree tree, flat;
 	uint32_t *regions = NULL;
 	bool *outer = calloc((size_t)model->snapshot->region_count + 1, sizeof(*outer));
-	int err = outer ? pm_report_tree_make(&tree, model, -1) : -ENOMEM;
+	int err = outer ? pm_report_tree_make(&tree, model, NULL, 0) : -ENOMEM;
 
 	if (err)
 		goto out;

@@ -216,7 +216,7 @@ static int put_thread(struct pm_json *j, const struct export_profile *profile, u
 	struct pm_report_tree tree;
 	uint64_t *length, *begin;
 	char text[200], cpus[128];
-	int err = pm_report_tree_make(&tree, profile->model, t);
+	int err = pm_report_tree_make(&tree, profile->model, &t, 1);
 
 	if (err)
 		return err;

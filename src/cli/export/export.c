@@ -206,7 +206,7 @@ static int write_threads(const struct request *request, struct export_profile *p
 		struct pm_report_tree tree;
 		char text[64] = "ended threads";
 
-		err = pm_report_tree_make(&tree, profile->model, t);
+		err = pm_report_tree_make(&tree, profile->model, &t, 1);
 		if (err)
 			break;
 		if (thread->state != PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
@@ -251,7 +251,8 @@ static int write_one(const struct request *request, struct pm_snapshot **snapsho
 		return err;
 	/* Checked before, in check_one(). */
 	export_weight_find(&request->weights, &model, &profile.weight, NULL);
-	err = pm_report_tree_make(&tree, &model, -1) ?: export_notes_add(job, &profile);
+	err = pm_report_tree_make(&tree, &model, NULL, 0)
+		      ?: export_notes_add(job, &profile);
 	if (!err) {
 		tell_left_out(request, name, &profile);
 		err = request->per_thread && snapshot->thread_count

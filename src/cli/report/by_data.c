@@ -179,7 +179,7 @@ static int model_add(struct by *by, const struct pm_report_model *model,
 		     const char *value)
 {
 	struct pm_report_tree tree, flat = {.node_count = 0};
-	int err = pm_report_tree_make(&tree, model, -1)
+	int err = pm_report_tree_make(&tree, model, NULL, 0)
 			  ?: pm_report_tree_flatten(&flat, &tree);
 	uint32_t number = err ? 0 : value_number(by, value);
 

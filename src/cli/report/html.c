@@ -115,7 +115,7 @@ static int put_threads(struct pm_json *j, const struct pm_report_model *model)
 	pm_json_begin(j, "threads", "[");
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		struct pm_report_tree tree;
-		int err = pm_report_tree_make(&tree, model, t);
+		int err = pm_report_tree_make(&tree, model, &t, 1);
 
 		if (err)
 			return err;
@@ -132,7 +132,7 @@ static int put_part(struct pm_json *j, const struct pm_report_model *model, bool
 {
 	const struct pm_snapshot *s = model->snapshot;
 	struct pm_report_tree tree;
-	int err = pm_report_tree_make(&tree, model, -1);
+	int err = pm_report_tree_make(&tree, model, NULL, 0);
 
 	if (err)
 		return err;

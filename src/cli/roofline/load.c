@@ -15,7 +15,7 @@ static int tree_make(struct roof_profile *profile)
 
 	if (err)
 		return err;
-	err = pm_report_tree_make(&profile->tree, &profile->model, -1);
+	err = pm_report_tree_make(&profile->tree, &profile->model, NULL, 0);
 	if (err)
 		pm_report_model_free(&profile->model);
 	profile->made = !err;

@@ -144,8 +144,7 @@ static int group_make(struct top_look *look, enum top_kind kind, const uint32_t 
 	group->cpu_percent = -1;
 	if (kind == TOP_THREAD)
 		group->thread = &look->snapshot->threads[*threads].record;
-	err = threads ? pm_report_tree_make_of(&group->sums, &look->model, threads, count)
-		      : pm_report_tree_make(&group->sums, &look->model, -1);
+	err = pm_report_tree_make(&group->sums, &look->model, threads, count);
 	if (err)
 		return err;
 	look->group_count++;

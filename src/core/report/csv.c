@@ -408,8 +408,8 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out)
 		const struct pm_report_group *group = &report->groups.groups[g];
 		struct pm_report_tree tree;
 
-		err = pm_report_tree_make_of(&tree, report->model, group->threads,
-					     group->count);
+		err = pm_report_tree_make(&tree, report->model, group->threads,
+					  group->count);
 		if (err)
 			break;
 		err = rows(report, &tree, group->name, group->cpus, out);
@@ -426,7 +426,7 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out)
 			snprintf(thread, sizeof(thread), "%u", record->tid);
 		else
 			name = pm_report_cpus(record, cpus, sizeof(cpus));
-		err = pm_report_tree_make(&tree, report->model, t);
+		err = pm_report_tree_make(&tree, report->model, &t, 1);
 		if (err)
 			break;
 		err = rows(report, &tree, thread, name, out);

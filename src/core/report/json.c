@@ -333,8 +333,8 @@ static int put_groups(struct pm_json *j, const struct pm_report *report)
 		const struct pm_report_group *group = &groups->groups[g];
 		struct pm_report_tree tree;
 
-		err = pm_report_tree_make_of(&tree, report->model, group->threads,
-					     group->count);
+		err = pm_report_tree_make(&tree, report->model, group->threads,
+					  group->count);
 		if (err)
 			return err;
 		pm_json_begin_line(j);
@@ -387,7 +387,7 @@ static int put_threads(struct pm_json *j, const struct pm_report *report)
 		if (report->options->per_thread) {
 			struct pm_report_tree tree;
 
-			err = pm_report_tree_make(&tree, report->model, t);
+			err = pm_report_tree_make(&tree, report->model, &t, 1);
 			if (err)
 				return err;
 			pm_json_nodes(j, report, &tree);

@@ -64,7 +64,7 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 	if (err)
 		goto out;
 	pm_report_check_sanity(&model, options->machine);
-	err = pm_report_tree_make(&all, &model, -1);
+	err = pm_report_tree_make(&all, &model, NULL, 0);
 	if (!err && options->level)
 		err = pm_report_groups_make(&report.groups, snapshot, options->level,
 					    &report.no_groups);

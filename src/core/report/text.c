@@ -373,8 +373,8 @@ static int groups_write(const struct pm_report *report, struct pm_out *out,
 		const struct pm_report_group *group = &report->groups.groups[g];
 		struct pm_report_tree tree;
 
-		err = pm_report_tree_make_of(&tree, report->model, group->threads,
-					     group->count);
+		err = pm_report_tree_make(&tree, report->model, group->threads,
+					  group->count);
 		if (err)
 			break;
 		if (group->cpus[0])
@@ -470,7 +470,7 @@ int pm_report_text(const struct pm_report *report, struct pm_out *out)
 	     t++) {
 		struct pm_report_tree tree;
 
-		err = pm_report_tree_make(&tree, report->model, t);
+		err = pm_report_tree_make(&tree, report->model, &t, 1);
 		if (err)
 			break;
 		thread_title(report, t, out);

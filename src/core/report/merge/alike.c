@@ -134,8 +134,8 @@ int pm_alike_begin(struct pm_alike *alike, const struct pm_snapshot *timed,
 	alike->before = *timed;
 	err = pm_report_model_make(&alike->first_model, &alike->before, true, NULL)
 		      ?: pm_report_model_make(&alike->model, counts, true, NULL)
-		      ?: pm_report_tree_make(&alike->first, &alike->first_model, -1)
-		      ?: pm_report_tree_make(&alike->tree, &alike->model, -1)
+		      ?: pm_report_tree_make(&alike->first, &alike->first_model, NULL, 0)
+		      ?: pm_report_tree_make(&alike->tree, &alike->model, NULL, 0)
 		      ?: paths_number(&alike->first_paths, &alike->first)
 		      ?: paths_number(&alike->numbers, &alike->tree);
 	if (err)

@@ -266,7 +266,7 @@ int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	quantities = malloc((model.event_count + 1) * sizeof(*quantities));
 	err = quantities ? quantities_get(merge, &model, quantities) : -ENOMEM;
 	of.quantities = quantities;
-	err = err ?: pm_report_tree_make(&tree, &model, -1)
+	err = err ?: pm_report_tree_make(&tree, &model, NULL, 0)
 		  ?: tree_add(merge, &merge->paths, &of, &tree)
 		  ?: pm_report_tree_flatten(&flat, &tree)
 		  ?: tree_add(merge, &merge->regions, &of, &flat);

@@ -242,15 +242,15 @@ static int tree_end(struct pm_tree_build *build, int err)
 	return err;
 }
 
-/* Makes the tree of COUNT threads of the snapshot: those in THREADS or, if that is NULL, the first ones.
- * And the first JOINED ones of other runs. */
-static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
-		     const uint32_t *threads, uint32_t count, uint32_t joined)
+int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
+			const uint32_t *threads, uint32_t count)
 {
 	const struct pm_snapshot *s = model->snapshot;
+	uint32_t joined = threads ? 0 : s->joined_count;
 	struct pm_tree_build build;
 	int err = pm_tree_begin(&build, tree, model);
 
+	count = threads ? count : s->thread_count;
 	for (uint32_t t = 0; !err && t < count; t++)
 		err = pm_tree_thread_add(&build, &s->threads[threads ? threads[t] : t],
 					 false);
@@ -262,24 +262,6 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 	if (!err)
 		err = sums_make(tree);
 	return tree_end(&build, err);
-}
-
-int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
-			int64_t thread)
-{
-	uint32_t only = (uint32_t)thread;
-
-	if (thread >= 0)
-		return tree_make(tree, model, &only, 1, 0);
-	return tree_make(tree, model, NULL, model->snapshot->thread_count,
-			 model->snapshot->joined_count);
-}
-
-int pm_report_tree_make_of(struct pm_report_tree *tree,
-			   const struct pm_report_model *model, const uint32_t *threads,
-			   uint32_t count)
-{
-	return tree_make(tree, model, threads, count, 0);
 }
 
 /* Lists the nodes in the order of their numbers, below the root; with LAST node 1 is the last. */

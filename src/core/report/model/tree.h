@@ -41,14 +41,10 @@ struct pm_report_tree {
 	uint64_t threads;
 };
 
-/* Make the tree of thread number THREAD of the snapshot, or of all threads (-1), or of the COUNT
- * THREADS, by their places in the snapshot. The tree of all threads alone has the counts of other
- * runs. 0 or -ENOMEM. */
+/* Makes the tree of COUNT threads, THREADS by their places in the snapshot, or of all threads (NULL).
+ * The latter alone has the counts of other runs. 0 or -ENOMEM. */
 int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
-			int64_t thread);
-int pm_report_tree_make_of(struct pm_report_tree *tree,
-			   const struct pm_report_model *model, const uint32_t *threads,
-			   uint32_t count);
+			const uint32_t *threads, uint32_t count);
 /* Makes FLAT of TREE, by region: one level, in which a region below itself counts once in
  * inclusive values. 0 or -ENOMEM. */
 int pm_report_tree_flatten(struct pm_report_tree *flat,
