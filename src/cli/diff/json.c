@@ -5,7 +5,7 @@
 
 #include "cli/common/common.h"
 #include "cli/diff/data.h"
-#include "core/report/output/json.h"
+#include "core/report/cells.h"
 
 static void put_sample(struct pm_json *j, const char *name,
 		       const struct diff_sample *sample, const struct pm_value *total)
@@ -21,11 +21,7 @@ static void put_sample(struct pm_json *j, const char *name,
 	pm_json_real(j, "error",
 		     total->error > 0 ? total->error / total->value * sample->mean : 0,
 		     isfinite(total->error));
-	pm_json_begin(j, "marks", "[");
-	for (uint32_t i = 0; i < PM_MARKS; i++)
-		if (total->marks & 1u << i)
-			pm_json_string(j, NULL, pm_report_mark_name(1u << i));
-	pm_json_close(j, "]");
+	pm_json_marks(j, "marks", total->marks);
 	pm_json_close(j, "}");
 }
 

@@ -176,11 +176,7 @@ static void json_cell(struct pm_json *j, const struct pm_value *mean)
 {
 	pm_json_begin(j, NULL, "{");
 	pm_json_real(j, "mean", mean->value, mean->state == PM_COUNTED);
-	pm_json_begin(j, "marks", "[");
-	for (uint32_t m = 0; m < PM_MARKS; m++)
-		if (mean->marks & 1u << m)
-			pm_json_string(j, NULL, pm_report_mark_name(1u << m));
-	pm_json_close(j, "]");
+	pm_json_marks(j, "marks", mean->marks);
 	pm_json_close(j, "}");
 }
 

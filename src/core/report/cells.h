@@ -4,6 +4,7 @@
 #define PM_REPORT_CELLS_H
 
 #include "core/report/model/value.h"
+#include "core/report/output/json.h"
 #include "core/report/output/number.h"
 #include "core/report/output/out.h"
 
@@ -25,6 +26,9 @@ void pm_cell_metric(struct pm_cell *cell, const struct pm_value *value,
 
 /* Writes the legend of MARKS and STATES, below a table. */
 void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
+
+/* Writes MARKS as an array of their names in JSON. */
+void pm_json_marks(struct pm_json *j, const char *name, uint32_t marks);
 
 /* With the marks: ">=" stood before a number. */
 #define PM_CELL_AT_LEAST (UINT32_C(1) << 31)

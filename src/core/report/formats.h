@@ -31,6 +31,9 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out);
 
 /* The hottest path, in a line below the table. */
 void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *out);
+/* Writes "thread 12 (its name)". */
+void pm_report_thread_write(const struct perfmon_profile_thread *record,
+			    struct pm_out *out);
 /* Writes what imbalance has cost, path by path: of the threads of TREE, or of the processes of a
  * merge. Returns 0 or -ENOMEM. */
 int pm_report_imbalance(const struct pm_report *report, const struct pm_report_tree *tree,

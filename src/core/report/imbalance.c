@@ -76,19 +76,12 @@ static void value_write(const struct losses *losses, double value, struct pm_out
 /* Thread number AT of the snapshot and 1. */
 static void thread_write(const struct losses *losses, uint32_t at, struct pm_out *out)
 {
-	const struct perfmon_profile_thread *record;
+	const struct pm_snapshot *s = losses->tree->model->snapshot;
 
-	if (!at) {
+	if (at)
+		pm_report_thread_write(&s->threads[at - 1].record, out);
+	else
 		pm_out_text(out, "a thread that has ended");
-		return;
-	}
-	record = &losses->tree->model->snapshot->threads[at - 1].record;
-	pm_out_format(out, "thread %u", record->tid);
-	if (record->name[0]) {
-		pm_out_text(out, " (");
-		pm_out_plain(out, record->name, 0);
-		pm_out_text(out, ")");
-	}
 }
 
 static void threads_write(struct losses *losses, uint32_t n, struct pm_out *out)

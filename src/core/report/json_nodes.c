@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The nodes of a tree in JSON, with their values, marks and ranges. */
+#include "core/report/cells.h"
 #include "core/report/formats.h"
 #include "core/report/model/value.h"
 
-static void put_marks(struct pm_json *j, const char *name, uint32_t marks)
+void pm_json_marks(struct pm_json *j, const char *name, uint32_t marks)
 {
 	pm_json_begin(j, name, "[");
-	for (uint32_t i = 0; i < PM_MARKS; i++) {
+	for (uint32_t i = 0; i < PM_MARKS; i++)
 		if (marks & 1u << i)
 			pm_json_string(j, NULL, pm_report_mark_name(1u << i));
-	}
 	pm_json_close(j, "]");
 }
 
@@ -28,7 +28,7 @@ static void put_range(struct pm_json *j, const char *name, struct pm_range range
 	pm_json_real(j, "max", range.max, known);
 	pm_json_known(j, "max_process", range.max_process, known);
 	pm_json_real(j, "imbalance_percent", range.imbalance, range.imbalance >= 0);
-	put_marks(j, "marks", range.marks);
+	pm_json_marks(j, "marks", range.marks);
 	pm_json_close(j, "}");
 }
 
@@ -81,8 +81,8 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 	pm_json_number(j, "sampled", count.sampled);
 	pm_json_number(j, "threads", count.threads);
 	pm_json_real(j, "squares", count.squares, count.squares > 0);
-	put_marks(j, "marks", in.marks);
-	put_marks(j, "exclusive_marks", ex.marks);
+	pm_json_marks(j, "marks", in.marks);
+	pm_json_marks(j, "exclusive_marks", ex.marks);
 	pm_report_is_short(tree, n, e, false, &against);
 	biased = in.state == PM_COUNTED && tree->model->events[e].cost.known;
 	pm_json_real(j, "bias_error", against.error, biased);
@@ -107,8 +107,8 @@ static void put_metric(struct pm_json *j, const struct pm_report_tree *tree, uin
 	pm_json_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
 	pm_json_real(j, "error", in.error, in.state == PM_COUNTED);
 	pm_json_real(j, "exclusive_error", ex.error, ex.state == PM_COUNTED);
-	put_marks(j, "marks", in.marks);
-	put_marks(j, "exclusive_marks", ex.marks);
+	pm_json_marks(j, "marks", in.marks);
+	pm_json_marks(j, "exclusive_marks", ex.marks);
 	formula = pm_report_metric_of(tree->model, m, pm_path_name(tree, n));
 	limit = formula ? pm_report_metric_limit(tree->model, formula) : 0;
 	pm_json_real(j, "limit", limit, limit > 0);
@@ -200,8 +200,8 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	put_tid(j, "thread_max_tid", model, node->threads.max_at, threads_known);
 	put_quality(j, &node->visits);
 	put_histogram(j, &node->visits, !model->exact);
-	put_marks(j, "marks", time.marks);
-	put_marks(j, "exclusive_marks", own.marks);
+	pm_json_marks(j, "marks", time.marks);
+	pm_json_marks(j, "exclusive_marks", own.marks);
 	pm_json_begin(j, "counts", "[");
 	for (uint32_t e = 0; e < model->event_count; e++)
 		put_count(j, tree, n, e);
@@ -235,7 +235,7 @@ static void put_step_value(struct pm_json *j, const struct pm_value *value)
 {
 	pm_json_begin(j, NULL, "{");
 	pm_json_real(j, "value", value->value, value->state == PM_COUNTED);
-	put_marks(j, "marks", value->state == PM_COUNTED ? value->marks : 0);
+	pm_json_marks(j, "marks", value->state == PM_COUNTED ? value->marks : 0);
 	pm_json_close(j, "}");
 }
 
@@ -260,7 +260,7 @@ static void put_step(struct pm_json *j, const struct pm_report_tree *tree, uint3
 		     step->longest && !model->exact);
 	pm_json_known(j, "off_cpu_ns", tree->nodes[n].times.off_cpu_ns, !model->exact);
 	pm_json_number(j, "migrations", visits->migrations);
-	put_marks(j, "marks", value.marks);
+	pm_json_marks(j, "marks", value.marks);
 	pm_json_begin(j, "counts", "[");
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		value = pm_report_count(tree, n, e, false);

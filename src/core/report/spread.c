@@ -135,6 +135,17 @@ void pm_report_path_write(const struct pm_report_tree *tree, uint32_t n,
 	}
 }
 
+void pm_report_thread_write(const struct perfmon_profile_thread *record,
+			    struct pm_out *out)
+{
+	pm_out_format(out, "thread %u", record->tid);
+	if (record->name[0]) {
+		pm_out_text(out, " (");
+		pm_out_plain(out, record->name, 0);
+		pm_out_text(out, ")");
+	}
+}
+
 void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *out)
 {
 	uint32_t last = pm_report_hottest(tree);

@@ -319,7 +319,6 @@ out:
 static void title_write(const struct pm_report *report,
 			const struct pm_snapshot_steps *steps, struct pm_out *out)
 {
-	const struct perfmon_profile_thread *record = &steps->thread.record;
 	uint32_t node = pm_report_steps_path(report->all, steps);
 	uint64_t last = steps->step[steps->count - 1].last;
 	bool counts = false;
@@ -330,13 +329,10 @@ static void title_write(const struct pm_report *report,
 	pm_out_text(out, "\nsteps of ");
 	if (node)
 		pm_report_path_write(report->all, node, out);
-	pm_out_format(out, ": %llu visit%s of thread %u", (unsigned long long)last,
-		      last == 1 ? "" : "s", record->tid);
-	if (record->name[0]) {
-		pm_out_text(out, " (");
-		pm_out_plain(out, record->name, 0);
-		pm_out_text(out, ")");
-	}
+	pm_out_text(out, ": ");
+	pm_out_plural(out, last, "visit");
+	pm_out_text(out, " of ");
+	pm_report_thread_write(&steps->thread.record, out);
 	pm_out_text(out, counts ? "; counts are of one visit\n" : "\n");
 	pm_out_fold_end(out);
 }

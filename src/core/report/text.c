@@ -385,9 +385,9 @@ static int groups_write(const struct pm_report *report, struct pm_out *out,
 					      ? "\nnot within one %s"
 					      : "\nwithin an unknown %s",
 				      pm_level_noun(report->groups.level));
-		pm_out_format(out, ", %llu thread%s:\n",
-			      (unsigned long long)group->weight,
-			      group->weight == 1 ? "" : "s");
+		pm_out_text(out, ", ");
+		pm_out_plural(out, group->weight, "thread");
+		pm_out_text(out, ":\n");
 		err = tree_write(report, &tree, out, legend);
 		pm_report_tree_free(&tree);
 	}
@@ -442,12 +442,8 @@ static void thread_title(const struct pm_report *report, uint32_t t, struct pm_o
 		return;
 	}
 	pm_cell_time(time, pm_report_lifetime(s, thread));
-	pm_out_format(out, "\nthread %u", thread->record.tid);
-	if (thread->record.name[0]) {
-		pm_out_text(out, " (");
-		pm_out_plain(out, thread->record.name, 0);
-		pm_out_text(out, ")");
-	}
+	pm_out_text(out, "\n");
+	pm_report_thread_write(&thread->record, out);
 	pm_out_text(out, ended ? ", ended" : known ? ", running" : ", not ended");
 	if (!report->model->exact)
 		pm_out_format(out, ", %s%s", ended || known ? "" : "at least ", time);
