@@ -23,10 +23,16 @@ struct place {
 struct share {
 	const struct perfmon_profile_stride *stride;
 	uint64_t measured, all;
-	double each;   /* visits for each measured one */
-	double weight; /* and for each that their sums hold */
-	double even;   /* what brings these sums to one of each measured visit */
+	double each;	 /* visits for each measured one */
+	double weight;	 /* and for each that their sums hold */
+	double even;	 /* what brings these sums to one of each measured visit */
+	bool is_unknown; /* how far its values are off cannot be told */
 };
+
+static bool is_adopted(const struct perfmon_profile_node *node)
+{
+	return node->flags & PERFMON_PROFILE_NODE_ADOPTED;
+}
 
 static struct share share_of(const struct pm_snapshot_thread *thread,
 			     const struct perfmon_profile_node *node)
@@ -40,6 +46,9 @@ static struct share share_of(const struct pm_snapshot_thread *thread,
 	share.measured = share.all = pm_snapshot_visits(node);
 	if (share.stride)
 		share.all = pm_plus(share.all, share.stride->skipped);
+	share.is_unknown = (!share.measured && share.all) ||
+			   node->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
+			   (share.stride && is_adopted(node));
 	if (!share.stride || !share.measured)
 		return share;
 	held = share.stride->weight ? (double)share.stride->weight
@@ -48,11 +57,6 @@ static struct share share_of(const struct pm_snapshot_thread *thread,
 	share.weight = (double)share.all / held;
 	share.even = (double)share.measured / held;
 	return share;
-}
-
-static bool is_adopted(const struct perfmon_profile_node *node)
-{
-	return node->flags & PERFMON_PROFILE_NODE_ADOPTED;
 }
 
 static double squared(double value)
@@ -256,18 +260,15 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 		visits.threads.min_at = visits.threads.max_at =
 			number_in(model->snapshot, thread);
 	}
-	if (!share.measured && share.all) {
-		/* It is in the values of what is around it, and how much is unknown. */
+	/* They are in the values of what is around it, and how much is unknown. */
+	if (!share.measured)
 		visits.visits.unmeasured = share.all;
+	if (share.is_unknown)
 		to->time_error = INFINITY;
-	} else if (from->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
-		   (share.stride && is_adopted(from))) {
-		to->time_error = INFINITY;
-	} else if (share.stride) {
+	else if (share.stride)
 		to->time_error += squared(error_of(
 			&share, (double)weight.ticks, weight.squares, weight.cubes,
 			(double)share.measured, (double)share.all));
-	}
 	pm_tree_visits_add(to, &visits);
 	pm_tree_add(&to->threads.count, place->threads);
 	pm_tree_add(&to->times.inclusive, ticks);
@@ -280,7 +281,6 @@ struct worth {
 	struct share share;
 	uint64_t sampled, measured, by_call;
 	double time_ns, on_cpu_ns;
-	bool is_unknown;
 };
 
 static struct worth worth_of(const struct pm_snapshot *s,
@@ -288,24 +288,16 @@ static struct worth worth_of(const struct pm_snapshot *s,
 			     const struct perfmon_profile_node *from)
 {
 	struct worth w = {.share = share_of(thread, from)};
+	double weight = w.share.weight, part = 1;
 
 	w.sampled = pm_less(w.share.measured, from->dropped_counts);
 	w.measured = pm_times(w.sampled, w.share.each);
 	w.by_call = from->fallback_reads < w.sampled ? from->fallback_reads : w.sampled;
-	w.is_unknown = (!w.share.measured && w.share.all) ||
-		       from->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
-		       (w.share.stride && is_adopted(from));
-	w.time_ns = w.share.weight * pm_snapshot_ns(s, (double)from->time_ticks);
-	if (!w.share.measured)
-		w.on_cpu_ns = fmax(0, w.time_ns - (double)from->off_cpu_ns);
 	/* The counts' time base is that of the visits that were counted. */
-	if (w.share.measured) {
-		double part = (double)w.sampled / (double)w.share.measured;
-
-		w.time_ns *= part;
-		w.on_cpu_ns = fmax(0, w.time_ns - (double)from->off_cpu_ns *
-							  w.share.weight * part);
-	}
+	if (w.share.measured)
+		part = (double)w.sampled / (double)w.share.measured;
+	w.time_ns = weight * pm_snapshot_ns(s, (double)from->time_ticks) * part;
+	w.on_cpu_ns = fmax(0, w.time_ns - (double)from->off_cpu_ns * weight * part);
 	return w;
 }
 
@@ -365,7 +357,7 @@ static void count_add(const struct place *place, uint32_t e,
 	pm_tree_add(&count->lost_ns, pm_times(from->count[c].lost_ns, share->weight));
 	count->running_ns +=
 		fmax(0, w->on_cpu_ns - (double)from->count[c].lost_ns * share->weight);
-	if (w->is_unknown)
+	if (share->is_unknown)
 		count->error = INFINITY;
 	else if (share->stride && w->sampled)
 		count->error +=
