@@ -41,8 +41,8 @@ int pm_report_imbalance(const struct pm_report *report, const struct pm_report_t
 /* How the time of TREE is spread over threads, if some path has several. 0 or -ENOMEM. */
 int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out);
 
-/* How EVENT differs between the processes of a merge, as pm_merge_range(), with what
- * speaks against its number in all of them. */
+/* How EVENT (NULL: the time, exclusive if FLAT) differs between the processes of a merge, as
+ * pm_merge_range(), with what speaks against its number in all of them. */
 struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_t path,
 				const struct pm_report_event *event);
 

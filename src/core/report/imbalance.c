@@ -50,13 +50,9 @@ static void loss_add(struct losses *losses, uint32_t n, double most, double mean
 static struct pm_range range_of(const struct losses *losses, uint32_t n)
 {
 	const struct pm_report_tree *tree = losses->tree;
-	const struct pm_merge *merge = losses->merge;
-	uint32_t path = losses->paths[n];
 
-	if (tree->model->exact)
-		return pm_report_range(merge, tree->flat, path, &tree->model->events[0]);
-	return pm_merge_range(merge, tree->flat, path,
-			      tree->flat ? PM_RANGE_EXCLUSIVE : PM_RANGE_TIME);
+	return pm_report_range(losses->merge, tree->flat, losses->paths[n],
+			       tree->model->exact ? tree->model->events : NULL);
 }
 
 /* A time in ns, or in an exact profile a count of the first event. */
@@ -161,10 +157,9 @@ static int ranks_find(struct losses *losses)
 {
 	const struct pm_report_tree *tree = losses->tree;
 
-	losses->paths = malloc(tree->node_count * sizeof(*losses->paths));
+	losses->paths = pm_merge_paths(losses->merge, tree);
 	if (!losses->paths)
 		return -ENOMEM;
-	pm_merge_paths(losses->merge, tree, losses->paths);
 	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
 		struct pm_range range = range_of(losses, n);
 

@@ -17,7 +17,6 @@ struct ranges {
 	const struct pm_merge *merge;
 	const struct pm_report_tree *tree;
 	const uint32_t *paths;
-	uint32_t quantity;
 	const struct pm_report_event *event; /* NULL: it is a time */
 	bool some_unknown;
 	struct pm_legend *legend;
@@ -27,10 +26,10 @@ struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_
 				const struct pm_report_event *event)
 {
 	struct pm_range range =
-		pm_merge_range(merge, flat, path, pm_merge_quantity(merge, event));
+		pm_merge_range(merge, flat, path, pm_merge_quantity(merge, flat, event));
 
 	/* Known of the machine, which is all of theirs. */
-	if (range.counted && event->erratum)
+	if (range.counted && event && event->erratum)
 		range.marks |= PM_MARK_ERRATUM;
 	return range;
 }
@@ -50,10 +49,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 	bool flat = ranges->tree->flat;
 	double scale = ranges->event ? ranges->event->first->scale : 1;
 	uint32_t path = ranges->paths[n], states = 0;
-	struct pm_range range =
-		ranges->event
-			? pm_report_range(ranges->merge, flat, path, ranges->event)
-			: pm_merge_range(ranges->merge, flat, path, ranges->quantity);
+	struct pm_range range = pm_report_range(ranges->merge, flat, path, ranges->event);
 	/* One value, as far off and as little counted as any of them. */
 	struct pm_value marked = {
 		.state = PM_COUNTED,
@@ -95,7 +91,9 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 
 static int table_write(struct ranges *ranges, struct pm_out *out)
 {
-	uint32_t of = pm_merge_open_count(ranges->merge, ranges->quantity);
+	uint32_t quantity =
+		pm_merge_quantity(ranges->merge, ranges->tree->flat, ranges->event);
+	uint32_t of = pm_merge_open_count(ranges->merge, quantity);
 	uint32_t all = pm_merge_process_count(ranges->merge);
 	bool ranks = pm_merge_has_ranks(ranges->merge);
 	enum pm_column_kind kind = ranges->event ? PM_COLUMN_EVENT : PM_COLUMN_TIME;
@@ -138,18 +136,15 @@ int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree 
 {
 	const struct pm_merge *merge = report->options->merge;
 	struct ranges ranges = {.merge = merge, .tree = tree, .legend = legend};
-	uint32_t *paths = malloc(tree->node_count * sizeof(*paths));
+	uint32_t *paths = pm_merge_paths(merge, tree);
 	int err;
 
 	if (!paths)
 		return -ENOMEM;
-	pm_merge_paths(merge, tree, paths);
 	ranges.paths = paths;
-	ranges.quantity = tree->flat ? PM_RANGE_EXCLUSIVE : PM_RANGE_TIME;
 	err = tree->model->exact ? 0 : table_write(&ranges, out);
 	for (uint32_t e = 0; !err && e < tree->model->event_count; e++) {
 		ranges.event = &tree->model->events[e];
-		ranges.quantity = pm_merge_quantity(merge, ranges.event);
 		err = table_write(&ranges, out);
 	}
 	pm_out_fold(out, out->columns, 8);

@@ -76,12 +76,10 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 	if (starved != PM_NO_EVENT)
 		pm_diagnosis_starved(&report.starved, model.events[starved].name);
 	if (options->merge) {
-		paths = malloc(all.node_count * sizeof(*paths));
+		report.paths = paths = pm_merge_paths(options->merge, &all);
 		err = paths ? 0 : -ENOMEM;
 		if (err)
 			goto out;
-		pm_merge_paths(options->merge, &all, paths);
-		report.paths = paths;
 	}
 	err = writers[options->format](&report, out);
 	if (!err)

@@ -94,7 +94,8 @@ const char *pm_merge_label(const struct pm_merge *merge, uint32_t process,
 #define PM_RANGE_TIME	   0 /* ns, inclusive */
 #define PM_RANGE_EXCLUSIVE 1 /* ns, exclusive */
 #define PM_RANGE_EVENTS	   2
-uint32_t pm_merge_quantity(const struct pm_merge *merge,
+/* Returns the quantity of EVENT, or of the time (NULL), exclusive if FLAT. */
+uint32_t pm_merge_quantity(const struct pm_merge *merge, bool flat,
 			   const struct pm_report_event *event);
 
 /* How many processes could have it. */
@@ -114,10 +115,9 @@ struct pm_range {
 	double error;	  /* the most, as a part of its value */
 };
 
-/* The numbers that ranges have for TREE's nodes, in PATHS (node_count). TREE is one of
- * the sum, by path or flat. */
-void pm_merge_paths(const struct pm_merge *merge, const struct pm_report_tree *tree,
-		    uint32_t *paths);
+/* Returns the numbers that ranges have for the nodes of TREE, one of the sum, by path or flat; the caller
+ * frees them. NULL without memory. */
+uint32_t *pm_merge_paths(const struct pm_merge *merge, const struct pm_report_tree *tree);
 struct pm_range pm_merge_range(const struct pm_merge *merge, bool flat, uint32_t path,
 			       uint32_t quantity);
 

@@ -74,9 +74,11 @@ static uint32_t quantity_of(const struct pm_merge *merge, const char *name,
 	return PM_RANGE_EVENTS + e;
 }
 
-uint32_t pm_merge_quantity(const struct pm_merge *merge,
+uint32_t pm_merge_quantity(const struct pm_merge *merge, bool flat,
 			   const struct pm_report_event *event)
 {
+	if (!event)
+		return flat ? PM_RANGE_EXCLUSIVE : PM_RANGE_TIME;
 	return quantity_of(merge, event->name, event->first->unit, event->first->scale);
 }
 
@@ -345,16 +347,16 @@ int pm_merge_values_join(struct pm_merge *merge, const struct pm_merge *other,
 	return err;
 }
 
-void pm_merge_paths(const struct pm_merge *merge, const struct pm_report_tree *tree,
-		    uint32_t *paths)
+uint32_t *pm_merge_paths(const struct pm_merge *merge, const struct pm_report_tree *tree)
 {
+	uint32_t *paths = calloc(tree->node_count, sizeof(*paths));
 	const struct pm_merge_ranges *ranges =
 		tree->flat ? &merge->regions : &merge->paths;
 
-	paths[0] = 0;
-	for (uint32_t n = 1; n < tree->node_count; n++)
+	for (uint32_t n = 1; paths && n < tree->node_count; n++)
 		paths[n] = pm_pairs_find(&ranges->numbers, paths[tree->nodes[n].parent],
 					 tree->nodes[n].region, 0);
+	return paths;
 }
 
 struct pm_range pm_merge_range(const struct pm_merge *merge, bool flat, uint32_t path,
