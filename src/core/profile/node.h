@@ -61,6 +61,11 @@ static inline uint64_t pm_plus(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
+static inline void pm_add(uint64_t *to, uint64_t value)
+{
+	*to = pm_plus(*to, value);
+}
+
 static inline uint64_t pm_less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;

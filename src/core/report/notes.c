@@ -64,12 +64,12 @@ void pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST])
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		const struct perfmon_profile_thread *record = &s->threads[t].record;
 
-		lost[2].count = pm_plus(lost[2].count, record->lost_unnamed);
-		lost[3].count = pm_plus(lost[3].count, record->lost_in_handler);
-		lost[4].count = pm_plus(lost[4].count, record->lost_too_deep);
-		lost[5].count = pm_plus(lost[5].count, record->lost_no_memory);
-		lost[6].count = pm_plus(lost[6].count, record->lost_other);
-		lost[7].count = pm_plus(lost[7].count, record->unmatched_ends);
+		pm_add(&lost[2].count, record->lost_unnamed);
+		pm_add(&lost[3].count, record->lost_in_handler);
+		pm_add(&lost[4].count, record->lost_too_deep);
+		pm_add(&lost[5].count, record->lost_no_memory);
+		pm_add(&lost[6].count, record->lost_other);
+		pm_add(&lost[7].count, record->unmatched_ends);
 	}
 }
 
@@ -109,8 +109,7 @@ void pm_report_left_out(const struct pm_snapshot *s, struct pm_left_out out[PM_L
 	for (int i = 0; i < PM_LEFT_OUT; i++) {
 		out[i] = kinds[i];
 		for (uint32_t t = 0; t < s->thread_count; t++)
-			out[i].visits =
-				pm_plus(out[i].visits, s->threads[t].record.left_out[i]);
+			pm_add(&out[i].visits, s->threads[t].record.left_out[i]);
 	}
 	out[PERFMON_PROFILE_LEFT_OUT_NAME].regions = s->header.left_out_regions;
 	out[PERFMON_PROFILE_LEFT_OUT_MEAN].regions = short_regions(s);

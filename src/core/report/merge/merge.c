@@ -274,10 +274,9 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s,
 		to->ranks = from->ranks;
 	if (from->begin_realtime_ns < to->begin_realtime_ns)
 		to->begin_realtime_ns = from->begin_realtime_ns;
-	to->unmatched_ends = pm_plus(to->unmatched_ends, from->unmatched_ends);
-	to->lost_first_in_handler =
-		pm_plus(to->lost_first_in_handler, from->lost_first_in_handler);
-	to->lost_threads = pm_plus(to->lost_threads, from->lost_threads);
+	pm_add(&to->unmatched_ends, from->unmatched_ends);
+	pm_add(&to->lost_first_in_handler, from->lost_first_in_handler);
+	pm_add(&to->lost_threads, from->lost_threads);
 	/* Processes of one program leave the same regions out. */
 	if (from->left_out_regions > to->left_out_regions)
 		to->left_out_regions = from->left_out_regions;

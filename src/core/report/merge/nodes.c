@@ -12,11 +12,6 @@
 /* Clocks whose rates differ by less are one clock to a histogram, whose bins double. */
 #define SAME_CLOCK 0.01
 
-static void add(uint64_t *to, uint64_t value)
-{
-	*to = pm_plus(*to, value);
-}
-
 static void add_small(uint32_t *to, uint32_t value)
 {
 	if (__builtin_add_overflow(*to, value, to))
@@ -208,14 +203,14 @@ static void record_add(struct pm_snapshot_thread *to, struct pm_snapshot_plan *p
 	struct perfmon_profile_thread *record = &to->record;
 	const struct perfmon_profile_thread *other = &from->record;
 
-	add(&record->lost_in_handler, other->lost_in_handler);
-	add(&record->lost_too_deep, other->lost_too_deep);
-	add(&record->lost_no_memory, other->lost_no_memory);
-	add(&record->lost_unnamed, other->lost_unnamed);
-	add(&record->lost_other, other->lost_other);
-	add(&record->unmatched_ends, other->unmatched_ends);
+	pm_add(&record->lost_in_handler, other->lost_in_handler);
+	pm_add(&record->lost_too_deep, other->lost_too_deep);
+	pm_add(&record->lost_no_memory, other->lost_no_memory);
+	pm_add(&record->lost_unnamed, other->lost_unnamed);
+	pm_add(&record->lost_other, other->lost_other);
+	pm_add(&record->unmatched_ends, other->unmatched_ends);
 	for (int i = 0; i < PERFMON_PROFILE_LEFT_OUT_KINDS; i++)
-		add(&record->left_out[i], other->left_out[i]);
+		pm_add(&record->left_out[i], other->left_out[i]);
 	add_small(&record->aggregated, (uint32_t)pm_snapshot_threads(from));
 	add_small(&to->torn, from->torn);
 	for (uint32_t c = 0; c < plan->counter_count; c++) {
@@ -243,8 +238,8 @@ static int root_add(struct pm_merge *merge, const struct pm_snapshot_thread *fro
 	part->node = pm_snapshot_node(from, 1);
 	to = pm_snapshot_node(&merge->sum->threads[t], 1);
 	for (uint32_t c = 0; c < part->columns; c++) {
-		add(&to->count[c].sum, part->node->count[c].sum);
-		add(&to->count[c].lost_ns, part->node->count[c].lost_ns);
+		pm_add(&to->count[c].sum, part->node->count[c].sum);
+		pm_add(&to->count[c].lost_ns, part->node->count[c].lost_ns);
 		to->count[c].squares += part->node->count[c].squares;
 	}
 	return 0;

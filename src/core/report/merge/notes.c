@@ -52,7 +52,7 @@ static int unmatched_add(struct pm_snapshot *sum,
 		if (strcmp(to->name, from->name) != 0 ||
 		    strcmp(to->place, from->place) != 0)
 			continue;
-		to->count = pm_plus(to->count, from->count);
+		pm_add(&to->count, from->count);
 		return 0;
 	}
 	if (sum->unmatched_count == UNMATCHED_MOST)

@@ -50,7 +50,7 @@ static void node_subtract(struct pm_report_node *a, const struct pm_report_node 
 	/* A node that was torn at either look may be off by one visit. */
 	a->visits.torn = torn;
 	a->visits.left_out = left_out;
-	a->visits.defects = pm_plus(a->visits.defects, negative);
+	pm_add(&a->visits.defects, negative);
 }
 
 static bool count_subtract(struct pm_report_count *a, const struct pm_report_count *b)
@@ -143,8 +143,7 @@ void pm_report_tree_reduce(struct pm_report_tree *change, struct pm_report_tree 
 		reduce(&s->times.children, &c->times.children, c->times.inclusive);
 		reduce(&s->children_off_cpu_ns, &c->children_off_cpu_ns,
 		       c->times.off_cpu_ns);
-		change->total_ticks = pm_plus(change->total_ticks,
-					      c->times.inclusive - c->times.children);
+		pm_add(&change->total_ticks, c->times.inclusive - c->times.children);
 		for (size_t i = n * events; i < (n + 1) * events; i++) {
 			struct pm_report_count *own = &change->counts[i];
 			struct pm_report_count *below = &change->children[i];

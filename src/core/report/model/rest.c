@@ -47,7 +47,7 @@ struct pm_report_rest pm_report_rest(const struct pm_report_tree *tree, uint32_t
 		if (count->threads < node->threads.count)
 			return rest;
 		rest.open |= node->visits.entered > node->visits.ended;
-		sums = pm_plus(sums, own.sum);
+		pm_add(&sums, own.sum);
 		if (own.state == PM_COUNTED)
 			values += own.value;
 		if (!node->parent)

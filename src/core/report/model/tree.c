@@ -75,10 +75,10 @@ static void root_make(struct pm_report_tree *tree, const struct pm_report_tree *
 			continue;
 		/* The defects of these are those of their sum. */
 		pm_tree_visits_add(root, node);
-		pm_tree_add(&root->times.inclusive, node->times.inclusive);
-		pm_tree_add(&root->times.least, node->times.least);
-		pm_tree_add(&root->all_ticks, node->all_ticks);
-		pm_tree_add(&root->times.off_cpu_ns, node->times.off_cpu_ns);
+		pm_add(&root->times.inclusive, node->times.inclusive);
+		pm_add(&root->times.least, node->times.least);
+		pm_add(&root->all_ticks, node->all_ticks);
+		pm_add(&root->times.off_cpu_ns, node->times.off_cpu_ns);
 		root->inside_mismatch |= node->inside_mismatch;
 		root->time_error += node->time_error;
 		for (size_t e = 0; e < events; e++) {
@@ -90,8 +90,8 @@ static void root_make(struct pm_report_tree *tree, const struct pm_report_tree *
 			/* An open visit has no count yet that this could be subtracted from. */
 			if (tree->model->exact && count->added > (double)count->sum)
 				sum->added -= count->added - (double)count->sum;
-			pm_tree_add(&sum->measured, count->measured);
-			pm_tree_add(&sum->sampled, count->sampled);
+			pm_add(&sum->measured, count->measured);
+			pm_add(&sum->sampled, count->sampled);
 			/* In how many it was open is not known of all paths together: here
 			 * it is whether it was in any, and below whether in all. */
 			sum->threads |= count->threads;
@@ -139,19 +139,18 @@ static int sums_make(struct pm_report_tree *tree)
 		if (node->visits.entered != node->visits.ended &&
 		    node->times.least < node->children_least)
 			node->times.least = node->children_least;
-		pm_tree_add(&parent->children_least, node->times.least);
+		pm_add(&parent->children_least, node->times.least);
 		/* The draws are independent. */
 		node->own_error += node->time_error;
 		parent->own_error += node->time_error;
-		pm_tree_add(&parent->times.children, node->times.inclusive);
-		pm_tree_add(&parent->children_off_cpu_ns, node->times.off_cpu_ns);
-		pm_tree_add(&tree->total_ticks, pm_path_exclusive(tree, n));
+		pm_add(&parent->times.children, node->times.inclusive);
+		pm_add(&parent->children_off_cpu_ns, node->times.off_cpu_ns);
+		pm_add(&tree->total_ticks, pm_path_exclusive(tree, n));
 		for (size_t e = 0; e < events; e++) {
 			struct pm_report_count *count = &tree->counts[n * events + e];
 
 			/* Complete: children have higher numbers. */
-			pm_tree_add(&count->windows,
-				    tree->children[n * events + e].windows);
+			pm_add(&count->windows, tree->children[n * events + e].windows);
 			/* The visits of what lies below are around nothing of it. */
 			count->added += tree->children[n * events + e].outer;
 			count->outer += tree->children[n * events + e].outer;
@@ -356,20 +355,19 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 		     bool nested)
 {
 	if (!nested) {
-		pm_tree_add(&to->times.inclusive, from->times.inclusive);
-		pm_tree_add(&to->all_ticks, from->all_ticks);
-		pm_tree_add(&to->times.least, from->times.least);
-		pm_tree_add(&to->times.off_cpu_ns, from->times.off_cpu_ns);
+		pm_add(&to->times.inclusive, from->times.inclusive);
+		pm_add(&to->all_ticks, from->all_ticks);
+		pm_add(&to->times.least, from->times.least);
+		pm_add(&to->times.off_cpu_ns, from->times.off_cpu_ns);
 		to->times.added += from->times.added;
 		to->time_error += from->time_error;
 	}
 	pm_tree_visits_add(to, from);
 	to->own_error += from->own_error;
 	/* Exclusive, until the sums are complete. */
-	pm_tree_add(&to->times.children,
-		    pm_less(from->times.inclusive, from->times.children));
-	pm_tree_add(&to->children_off_cpu_ns,
-		    pm_less(from->times.off_cpu_ns, from->children_off_cpu_ns));
+	pm_add(&to->times.children, pm_less(from->times.inclusive, from->times.children));
+	pm_add(&to->children_off_cpu_ns,
+	       pm_less(from->times.off_cpu_ns, from->children_off_cpu_ns));
 	to->times.children_added +=
 		fmax(0, from->times.added - from->times.children_added);
 	to->inside_mismatch |= from->inside_mismatch;
@@ -386,8 +384,8 @@ static void flat_count_add(struct pm_report_count *to, struct pm_report_count *o
 
 	if (!nested)
 		pm_tree_count_add(to, from);
-	pm_tree_add(&to->measured, from->measured);
-	pm_tree_add(&to->sampled, from->sampled);
+	pm_add(&to->measured, from->measured);
+	pm_add(&to->sampled, from->sampled);
 	to->squares += from->squares;
 	if (from->threads > to->threads)
 		to->threads = from->threads;

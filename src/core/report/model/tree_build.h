@@ -39,9 +39,4 @@ struct pm_report_count pm_count_less(const struct pm_report_count *a,
 				     const struct pm_report_count *b);
 void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count *from);
 
-static inline void pm_tree_add(uint64_t *to, uint64_t value)
-{
-	*to = pm_plus(*to, value);
-}
-
 #endif

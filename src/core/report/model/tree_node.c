@@ -90,7 +90,7 @@ _Static_assert(sizeof(struct pm_path_visits) ==
 void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *from)
 {
 	for (size_t i = 0; i < PM_PATH_VISIT_SUMS; i++)
-		pm_tree_add(&to->visit_sums[i], from->visit_sums[i]);
+		pm_add(&to->visit_sums[i], from->visit_sums[i]);
 	to->time_squares += from->time_squares;
 	to->times.spent += from->times.spent;
 	to->passed_ticks += from->passed_ticks;
@@ -111,9 +111,9 @@ void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count 
 		return;
 	}
 	to->marks |= from->marks;
-	pm_tree_add(&to->sum, from->sum);
-	pm_tree_add(&to->lost_ns, from->lost_ns);
-	pm_tree_add(&to->windows, from->windows);
+	pm_add(&to->sum, from->sum);
+	pm_add(&to->lost_ns, from->lost_ns);
+	pm_add(&to->windows, from->windows);
 	to->added += from->added;
 	to->outer += from->outer;
 	to->error += from->error;

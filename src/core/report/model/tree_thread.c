@@ -45,7 +45,7 @@ static struct share share_of(const struct pm_snapshot_thread *thread,
 
 	share.measured = share.all = pm_snapshot_visits(node);
 	if (share.stride)
-		share.all = pm_plus(share.all, share.stride->skipped);
+		pm_add(&share.all, share.stride->skipped);
 	share.is_unknown = (!share.measured && share.all) ||
 			   node->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
 			   (share.stride && is_adopted(node));
@@ -270,10 +270,10 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 			&share, (double)weight.ticks, weight.squares, weight.cubes,
 			(double)share.measured, (double)share.all));
 	pm_tree_visits_add(to, &visits);
-	pm_tree_add(&to->threads.count, place->threads);
-	pm_tree_add(&to->times.inclusive, ticks);
-	pm_tree_add(&to->times.waits, ticks - work);
-	pm_tree_add(&to->times.off_cpu_ns, pm_times(from->off_cpu_ns, share.weight));
+	pm_add(&to->threads.count, place->threads);
+	pm_add(&to->times.inclusive, ticks);
+	pm_add(&to->times.waits, ticks - work);
+	pm_add(&to->times.off_cpu_ns, pm_times(from->off_cpu_ns, share.weight));
 }
 
 /* The counted visits of a node in one thread, with the times that they stand for. */
@@ -311,13 +311,13 @@ static void package_add(const struct place *place, uint32_t e,
 	double open_ns =
 		from->count[c].squares < 0x1p63 ? fmax(0, from->count[c].squares) : 0;
 
-	pm_tree_add(&count->threads, place->threads);
-	pm_tree_add(&count->measured, w->measured);
-	pm_tree_add(&count->sampled, w->sampled);
+	pm_add(&count->threads, place->threads);
+	pm_add(&count->measured, w->measured);
+	pm_add(&count->sampled, w->sampled);
 	if (is_adopted(from))
 		return;
-	pm_tree_add(&count->sum, from->count[c].sum);
-	pm_tree_add(&count->lost_ns, from->count[c].lost_ns);
+	pm_add(&count->sum, from->count[c].sum);
+	pm_add(&count->lost_ns, from->count[c].lost_ns);
 	count->time_ns += open_ns;
 	count->on_cpu_ns += open_ns;
 	count->running_ns += fmax(0, open_ns - (double)from->count[c].lost_ns);
@@ -336,10 +336,10 @@ static void count_add(const struct place *place, uint32_t e,
 	double inside;
 
 	if (first) {
-		pm_tree_add(&count->threads, place->threads);
-		pm_tree_add(&count->measured, w->measured);
-		pm_tree_add(&count->sampled, w->sampled);
-		pm_tree_add(&count->windows, w->measured);
+		pm_add(&count->threads, place->threads);
+		pm_add(&count->measured, w->measured);
+		pm_add(&count->sampled, w->sampled);
+		pm_add(&count->windows, w->measured);
 		spent = spent_of(&event->cost, w->sampled, w->by_call, 0);
 		inside = spent.inside * share->each;
 		count->added += inside;
@@ -353,8 +353,8 @@ static void count_add(const struct place *place, uint32_t e,
 		count->time_ns += w->time_ns;
 		count->on_cpu_ns += w->on_cpu_ns;
 	}
-	pm_tree_add(&count->sum, pm_times(from->count[c].sum, share->weight));
-	pm_tree_add(&count->lost_ns, pm_times(from->count[c].lost_ns, share->weight));
+	pm_add(&count->sum, pm_times(from->count[c].sum, share->weight));
+	pm_add(&count->lost_ns, pm_times(from->count[c].lost_ns, share->weight));
 	count->running_ns +=
 		fmax(0, w->on_cpu_ns - (double)from->count[c].lost_ns * share->weight);
 	if (share->is_unknown)
@@ -433,7 +433,7 @@ static void quantity_add(struct pm_report_tree *tree, uint32_t number,
 	said.largest = pm_report_is_largest(&model->events[e]);
 	count = &tree->counts[number * (size_t)model->column_count + e];
 	pm_tree_count_add(count, &said);
-	pm_tree_add(&count->threads, own_threads(thread, node));
+	pm_add(&count->threads, own_threads(thread, node));
 }
 
 /* Adds what THREAD's first node has: the values of packages while any visit was open. */
@@ -486,7 +486,7 @@ static void waits_fill(const struct pm_report_model *model,
 			/* A wait below it, and work, are in it. */
 			waits[n] = 0;
 		}
-		pm_tree_add(&waits[node->parent], ticks);
+		pm_add(&waits[node->parent], ticks);
 	}
 }
 
@@ -604,7 +604,7 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		counts_add(model, &place, thread, node, whole);
 	}
 	if (!joined)
-		pm_tree_add(&tree->threads, pm_snapshot_threads(thread));
+		pm_add(&tree->threads, pm_snapshot_threads(thread));
 out:
 	free(whole);
 	free(below);
