@@ -21,7 +21,7 @@ static void number(struct pm_out *out, uint64_t value)
 static void real(struct pm_out *out, double value, bool known)
 {
 	pm_out_text(out, ",");
-	if (known)
+	if (known && isfinite(value))
 		pm_out_double(out, value);
 }
 
@@ -219,8 +219,7 @@ static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t 
 	real(out, inclusive.coverage, inclusive.state < PM_NEVER_OPENED);
 	pm_out_format(out, ",%s", pm_report_state_name(inclusive.state));
 	if (tree->model->sampled)
-		real(out, inclusive.error * scale,
-		     inclusive.state == PM_COUNTED && isfinite(inclusive.error));
+		real(out, inclusive.error * scale, inclusive.state == PM_COUNTED);
 }
 
 static void quantiles_write(const struct pm_report_tree *tree, uint32_t n, bool visited,
@@ -309,9 +308,8 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	number(out, node->visits.torn);
 	if (model->sampled) {
 		number(out, node->visits.measured);
-		real(out, pm_snapshot_ns(s, time.error), visited && isfinite(time.error));
-		real(out, pm_snapshot_ns(s, own.error),
-		     visited && !path && isfinite(own.error));
+		real(out, pm_snapshot_ns(s, time.error), visited);
+		real(out, pm_snapshot_ns(s, own.error), visited && !path);
 	}
 	for (uint32_t e = 0; e < model->event_count; e++)
 		count_write(tree, n, e, path, out);

@@ -159,11 +159,10 @@ struct rest {
 	int err;
 };
 
-static bool refuse(struct rest *rest, int err)
+static void refuse(struct rest *rest, int err)
 {
 	if (!rest->err)
 		rest->err = err;
-	return false;
 }
 
 /* Returns the next COUNT elements of SIZE bytes, or NULL. */

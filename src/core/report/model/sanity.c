@@ -142,10 +142,7 @@ const char *pm_report_mark_name(uint32_t mark)
 		"fraction",	   "below_error",  "runs_differ", "coarse",
 		"at_most"};
 
-	for (uint32_t bit = 0; bit < PM_MARKS; bit++)
-		if (mark == 1u << bit)
-			return names[bit];
-	return NULL;
+	return names[__builtin_ctz(mark)];
 }
 
 void pm_report_mark_words(uint32_t marks, const char *between, struct pm_diag *words)

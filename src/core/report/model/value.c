@@ -24,8 +24,7 @@ struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
 			       bool exclusive)
 {
 	const struct pm_report_node *n = &tree->nodes[node];
-	struct pm_value v = {
-		.state = PM_COUNTED, .coverage = 1, .threads = n->threads.count};
+	struct pm_value v = {.state = PM_COUNTED, .coverage = 1};
 
 	v.marks = node_marks(n);
 	v.sum = exclusive ? pm_path_exclusive(tree, node) : n->times.inclusive;
@@ -129,7 +128,6 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 
 	v.sum = c.sum;
 	v.value = (double)c.sum;
-	v.threads = c.threads;
 	v.error = sqrt(c.error);
 	if (!c.threads) {
 		v.state = e->quantity ? PM_NOT_SAID : PM_NEVER_OPENED;
@@ -235,8 +233,6 @@ struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint3
 			v.state = in.state;
 		v.marks |= in.marks & ~PM_MARK_BELOW;
 		v.coverage = fmin(v.coverage, in.coverage);
-		if (in.threads < v.threads)
-			v.threads = in.threads;
 	}
 	return v;
 }

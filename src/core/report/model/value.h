@@ -43,10 +43,9 @@ const char *pm_report_state_name(enum pm_state state);
 
 struct pm_value {
 	enum pm_state state;
-	double value;	  /* scaled by coverage, bias subtracted on request */
-	uint64_t sum;	  /* as counted */
-	double coverage;  /* 0 to 1 */
-	uint64_t threads; /* in which it was open */
+	double value;	 /* scaled by coverage, bias subtracted on request */
+	uint64_t sum;	 /* as counted */
+	double coverage; /* 0 to 1 */
 	double error; /* VALUE is no further off: because of fractions for certain, because of
 		       * a stride with a certainty of 99 %; INFINITY: it cannot be told */
 	bool percent; /* a metric in %: tables show the error in points */
@@ -71,7 +70,7 @@ struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint3
  * told. */
 double pm_report_fraction_error(const struct pm_report_tree *tree, uint32_t node,
 				uint32_t event, bool exclusive);
-/* Returns the name in JSON of MARK, which has one bit; NULL: there is no such mark. */
+/* Returns the name in JSON of MARK, which is one bit. */
 const char *pm_report_mark_name(uint32_t mark);
 /* Adds the names of MARKS to WORDS, with BETWEEN between them. */
 void pm_report_mark_words(uint32_t marks, const char *between, struct pm_diag *words);
