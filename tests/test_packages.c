@@ -650,6 +650,54 @@ Test(packages, a_merge_takes_one_process_a_host)
 	pm_snapshot_free(s);
 }
 
+/* Adds to MERGE the packed sum of a process S of host FIRST and one of host SECOND. */
+static void add_two(struct pm_merge *merge, struct pm_snapshot *s, const char *first,
+		    const char *second)
+{
+	struct pm_diag diag = {0};
+	struct pm_merge *part;
+	size_t size;
+	void *bytes;
+
+	cr_assert_eq(pm_merge_create(&part, false), 0);
+	strcpy(s->header.boot_id, first);
+	cr_assert_eq(pm_merge_add(part, s, NULL), 0);
+	strcpy(s->header.boot_id, second);
+	cr_assert_eq(pm_merge_add(part, s, NULL), 0);
+	cr_assert_eq(pm_merge_pack(part, &bytes, &size), 0);
+	cr_assert_eq(pm_merge_add_packed(merge, bytes, size, &diag), 0, "%s", diag.text);
+	free(bytes);
+	pm_merge_free(part);
+}
+
+/* Row: QU-06: sums of several hosts, one of which has been counted, are left out. Who reads the report is told
+ * so, unless the host comes again with others. */
+Test(packages, a_merge_tells_which_hosts_it_lacks)
+{
+	struct pm_snapshot *s;
+
+	require_power();
+	PERFMON_REGION_BEGIN("rank");
+	PERFMON_REGION_END("rank");
+	s = probe_take();
+	for (int again = 0; again < 2; again++) {
+		struct pm_merge *merge;
+
+		cr_assert_eq(pm_merge_create(&merge, false), 0);
+		add_two(merge, s, "a", "a");
+		add_two(merge, s, "a", "b");
+		if (again)
+			add_two(merge, s, "b", "c");
+		cr_assert_eq(pm_merge_end(merge), 0);
+		cr_expect_eq(probe_note(pm_merge_sum(merge),
+					"packages are too low: those of 1 host came") !=
+				     NULL,
+			     !again);
+		pm_merge_free(merge);
+	}
+	pm_snapshot_free(s);
+}
+
 /* Row: QU-06: with strides, which skip visits, it is refused with a sentence. */
 Test(packages, not_with_strides)
 {

@@ -335,6 +335,29 @@ static bool packages_take(struct pm_merge *merge, const char *id, bool enter)
 	return true;
 }
 
+/*
+ * Returns whether the sum takes the counts of packages that OTHER has: all of them or none, since OTHER has
+ * one sum of all its hosts. Notes of which hosts it is.
+ */
+static bool packages_join(struct pm_merge *merge, const struct pm_merge *other)
+{
+	bool take = other->sum->packages.record.size != 0;
+
+	for (uint32_t b = 0; b < other->boot_count; b++)
+		if (other->boots[b].packages)
+			take &= packages_take(merge, other->boots[b].id, false);
+	for (uint32_t b = 0; b < other->boot_count; b++) {
+		const struct pm_merge_boot *from = &other->boots[b];
+		struct pm_merge_boot *to = boot_find(merge, from->id, from->clock);
+
+		if (from->packages && take)
+			packages_take(merge, from->id, true);
+		else if (to && packages_take(merge, from->id, false))
+			to->left_out |= from->packages | from->left_out;
+	}
+	return take;
+}
+
 /* Whose the counts are is known of one process alone. */
 static void packages_add(struct perfmon_profile_packages *to,
 			 const struct perfmon_profile_packages *from)
@@ -455,14 +478,7 @@ int pm_merge_join(struct pm_merge *merge, const struct pm_merge *other,
 	for (uint32_t b = 0; !err && b < other->boot_count; b++)
 		err = boot_get(merge, other->boots[b].id, other->boots[b].clock,
 			       other->boots[b].tick_ns, other->boots[b].tick_error);
-	adding.packages = other->sum->packages.record.size != 0;
-	for (uint32_t b = 0; b < other->boot_count; b++)
-		if (other->boots[b].packages)
-			adding.packages &=
-				packages_take(merge, other->boots[b].id, false);
-	for (uint32_t b = 0; adding.packages && b < other->boot_count; b++)
-		if (other->boots[b].packages)
-			packages_take(merge, other->boots[b].id, true);
+	adding.packages = packages_join(merge, other);
 	err = err ?: sum_add(merge, other->sum, other->end_realtime_ns, &adding)
 		  ?: pm_merge_values_join(merge, other, adding.regions)
 		  ?: pm_merge_notes_join(merge, other)

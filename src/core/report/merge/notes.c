@@ -357,10 +357,26 @@ static int tell_notes(struct pm_merge *merge)
 	return err;
 }
 
+/* Says that the sum has no counts of packages of some hosts, if that is so. */
+static int tell_packages(struct pm_merge *merge)
+{
+	uint32_t hosts = 0;
+
+	for (uint32_t b = 0; b < merge->boot_count; b++)
+		hosts += merge->boots[b].left_out && !merge->boots[b].packages;
+	if (!hosts)
+		return 0;
+	return PM_NOTE(merge->sum,
+		       "counts of packages are too low: those of %u host%s came summed "
+		       "with those of a host that had been counted, and are left out. "
+		       "'perfmon report' has them if it gets the profile of each process",
+		       hosts, hosts == 1 ? "" : "s");
+}
+
 int pm_merge_notes_end(struct pm_merge *merge)
 {
 	int err = tell_notes(merge) ?: tell_writers(merge) ?: tell_partial(merge)
-		  ?: tell_ranks(merge) ?: tell_events(merge);
+		  ?: tell_ranks(merge) ?: tell_events(merge) ?: tell_packages(merge);
 
 	if (!err && merge->programs_differ)
 		err = PM_NOTE(merge->sum,

@@ -70,6 +70,7 @@ struct pm_merge_boot {
 	uint32_t clock;
 	double tick_ns, tick_error;
 	uint32_t packages; /* a process of it has counted for packages */
+	uint32_t left_out; /* those counts came with others that are in the sum already */
 };
 
 /* A merge has so many sets of open events, and bytes for the nodes or the ranges of all
