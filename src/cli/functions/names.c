@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/functions/names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include "core/kernel/machine_id.h"
 #include "core/settings/job.h"
 #include "core/settings/run_note.h"
-#include "core/text/grow.h"
 #include "core/topology/topology.h"
 
 #define PROGRAM_REGION 1u /* regions of functions follow */

@@ -2,7 +2,6 @@
 /* The metrics of a report: which columns their inputs are. */
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -9,7 +9,6 @@
  * out what has fallen by rounding (Linux, arch/x86/events/intel/core.c). That makes counts too large.
  * The four metrics of level 1 are all slots: what they exceed these by is what it comes to.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
