@@ -364,3 +364,51 @@ Test(join, profiles_that_do_not_fit_are_refused)
 	pm_snapshot_free(plain);
 	pm_snapshot_free(exact);
 }
+
+/* Builds a run with a thread that counted "cycles" on two kinds of core, or was REFUSED it. */
+static struct pm_snapshot *hybrid_run(bool refused)
+{
+	static const char *const pmus[] = {"cpu_core", "cpu_atom"};
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_plan *plan;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	struct pm_diag diag = {0};
+	struct pm_snapshot *s;
+
+	builder_begin(&b, 1 << 16);
+	plan = builder_plan(&b, 1, 2);
+	thread = builder_tree(&b, 10, 1, 2, 4);
+	for (int i = 0; i < 2; i++) {
+		plan->counter[i].logical = 0;
+		strcpy(plan->counter[i].pmu, pmus[i]);
+		snprintf(plan->counter[i].name, sizeof(plan->counter[i].name),
+			 "%s/cycles/", pmus[i]);
+		if (refused) {
+			plan->counter[i].flags |= PERFMON_PROFILE_COUNTER_REFUSED;
+			thread->status[i] = -ENOENT;
+		}
+	}
+	node = builder_node(&b, thread, 1, builder_region(&b, "main"));
+	builder_visit(node, 1000);
+	node->count[0].sum = refused ? 0 : 3000;
+	node->count[1].sum = refused ? 0 : 400;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), 0);
+	pm_snapshot_set_writer(s, PM_WRITER_ENDED);
+	builder_end(&b);
+	return s;
+}
+
+/* An event that the first run was refused is that of the other run, on all kinds of core. */
+Test(join, a_sum_over_kinds_of_core)
+{
+	struct pm_snapshot *timed = hybrid_run(true);
+	char *text;
+
+	join(timed, hybrid_run(false), NULL);
+	cr_expect_eq(value_of(timed, "main", "cycles").value, 3400);
+	text = report(timed, PM_FORMAT_TEXT, NULL);
+	has(text, "           cycles: sum over 2 kinds of core, read in user space\n");
+	free(text);
+	pm_snapshot_free(timed);
+}

@@ -111,16 +111,22 @@ static void events_name(struct pm_report_model *model)
 	}
 }
 
-/* An event that another run counted, and this one was refused, is that of the other run. */
+/* An event that another run counted in PLAN, and this one was refused, is that of the other run: the sum
+ * of its counters there. */
 static void event_replace(struct pm_report_event *event,
+			  const struct pm_snapshot_plan *plan,
 			  const struct perfmon_profile_counter *counter)
 {
-	if (event->refused < event->parts ||
-	    counter->flags & PERFMON_PROFILE_COUNTER_REFUSED)
+	bool begun = event->first >= plan->counters && event->first < counter;
+
+	if (!begun && (event->refused < event->parts ||
+		       counter->flags & PERFMON_PROFILE_COUNTER_REFUSED))
 		return;
-	event->first = counter;
-	event->joined = true;
-	event->parts = event->refused = 0;
+	if (!begun) {
+		event->first = counter;
+		event->joined = true;
+		event->parts = event->refused = 0;
+	}
 	event_add(event, counter);
 }
 
@@ -165,7 +171,8 @@ static int events_make(struct pm_report_model *model)
 			if (of[c] >= known)
 				event_add(&model->events[of[c]], &plan->counters[c]);
 			else if (joined)
-				event_replace(&model->events[of[c]], &plan->counters[c]);
+				event_replace(&model->events[of[c]], plan,
+					      &plan->counters[c]);
 			if (joined && of[c] >= known)
 				model->events[of[c]].joined = true;
 		}
