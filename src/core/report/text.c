@@ -325,16 +325,13 @@ static int tables_write(const struct pm_report *report, const struct pm_report_t
 {
 	int err = table_write(tree, out, legend);
 
-	if (!err)
-		left_out_write(tree, left, out);
-	if (!err)
-		pm_report_hottest_write(tree, out);
-	if (!err)
-		err = report->options->merge ? pm_report_ranks(report, tree, out, legend)
-					     : pm_report_spread(tree, out);
-	if (!err)
-		err = pm_report_imbalance(report, tree, out);
-	return err;
+	if (err)
+		return err;
+	left_out_write(tree, left, out);
+	pm_report_hottest_write(tree, out);
+	err = report->options->merge ? pm_report_ranks(report, tree, out, legend)
+				     : pm_report_spread(tree, out);
+	return err ?: pm_report_imbalance(report, tree, out);
 }
 
 /* TREE as it is, or by region, or the dearest of it. */

@@ -251,18 +251,14 @@ int pm_report_model_make(struct pm_report_model *model,
 	model->snapshot = snapshot;
 	model->exact = pm_report_is_exact(snapshot);
 	model->subtract_bias = subtract_bias;
-	err = regions_make(model);
-	if (!err)
-		err = events_make(model);
-	if (!err)
-		err = pm_report_quantities_make(model);
-	if (!err)
+	err = regions_make(model) ?: events_make(model)
+		      ?: pm_report_quantities_make(model);
+	if (!err) {
 		events_name(model);
-	model->column_count = model->event_count;
-	if (!err)
-		err = pm_report_topdown_bind(model);
-	if (!err)
-		err = pm_report_metrics_bind(model, metrics);
+		model->column_count = model->event_count;
+		err = pm_report_topdown_bind(model)
+			      ?: pm_report_metrics_bind(model, metrics);
+	}
 	if (err)
 		pm_report_model_free(model);
 	return err;

@@ -12,7 +12,7 @@ struct pm_out {
 	void *argument;
 	int error;		    /* the sink's first; nothing is written after it */
 	unsigned int columns;	    /* of the terminal it goes to; 0: it goes to none */
-	unsigned int table_columns; /* ... where tables of text are split then; 0: 110 */
+	unsigned int table_columns; /* ... where tables of text are split then; 0: 80 */
 	/* A passage that is broken between words: see pm_out_fold(). */
 	struct {
 		size_t limit, indent; /* LIMIT 0: nothing is broken */
