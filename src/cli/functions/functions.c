@@ -25,8 +25,7 @@
 
 static int out_of_memory(void)
 {
-	cli_complain("run", "%s", strerror(ENOMEM));
-	return CLI_FAILED;
+	return cli_no_memory("run");
 }
 
 /* --- options ------------------------------------------------------------------------- */
@@ -36,11 +35,10 @@ int cli_functions_take_name(const char *command, const struct cli_option *option
 {
 	struct cli_functions *functions = option->to;
 
-	if (!*text) {
-		cli_complain(command, "--function: expects the name of a function, or a "
-				      "pattern with * and ?");
-		return CLI_USAGE;
-	}
+	if (!*text)
+		return cli_fail(CLI_USAGE, command,
+				"--function: expects the name of a function, or a "
+				"pattern with * and ?");
 	if (!PM_GROW(functions->names, functions->name_count))
 		return out_of_memory();
 	functions->names[functions->name_count++] = text;
@@ -71,11 +69,11 @@ int cli_functions_take_share(const char *command, const struct cli_option *optio
 	functions->share = percent ? share / 100 : share;
 	if (!err && functions->share >= 0 && functions->share < 1)
 		return 0;
-	cli_complain(command,
-		     "--functions: '%s' is no share: expects a percentage or a fraction "
-		     "below 1, such as 1%% or 0.01, or @FILE, a profile",
-		     pm_slice_quote(pm_slice_of(text)).text);
-	return CLI_USAGE;
+	return cli_fail(
+		CLI_USAGE, command,
+		"--functions: '%s' is no share: expects a percentage or a fraction "
+		"below 1, such as 1%% or 0.01, or @FILE, a profile",
+		pm_slice_quote(pm_slice_of(text)).text);
 }
 
 bool cli_functions_wanted(const struct cli_functions *functions)
@@ -124,8 +122,8 @@ static int read_model(struct cli_functions *functions)
 		pm_profile_file_close(file);
 	}
 	if (err)
-		cli_complain("run", "--functions: %s", diag.text);
-	return err ? CLI_FAILED : 0;
+		return cli_fail(CLI_FAILED, "run", "--functions: %s", diag.text);
+	return 0;
 }
 
 int cli_functions_begin(struct cli_functions *functions)
@@ -401,12 +399,12 @@ int cli_functions_end(const struct cli_functions *functions,
 	err = trees_read(functions->folder, run->pid, run->events, &trees);
 	/* A program that became another one has left only a part of its counts. */
 	if (err || !trees.count || trees.at[0].pid != run->pid || trees.at[0].execs) {
-		cli_complain("run", "'%s' left no counts: %s", run->command[0],
-			     err == -EINVAL ? "the file of a process is not whole"
-			     : err	    ? strerror(-err)
-				   : "it was killed, or the tool could not run it or "
-				     "write them");
-		status = CLI_FAILED;
+		status = cli_fail(
+			CLI_FAILED, "run", "'%s' left no counts: %s", run->command[0],
+			err == -EINVAL ? "the file of a process is not whole"
+			: err	       ? strerror(-err)
+				       : "it was killed, or the tool could not run it or "
+					 "write them");
 	} else if (cli_functions_wanted(functions)) {
 		status = write_functions(&source, &trees, profile);
 	} else {

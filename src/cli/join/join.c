@@ -12,10 +12,8 @@ int cli_take_counts(const char *command, const struct cli_option *option,
 {
 	struct cli_counts *counts = option->to;
 
-	if (!PM_GROW(counts->paths, counts->count)) {
-		cli_complain(command, "%s", strerror(ENOMEM));
-		return CLI_FAILED;
-	}
+	if (!PM_GROW(counts->paths, counts->count))
+		return cli_no_memory(command);
 	counts->paths[counts->count++] = text;
 	return 0;
 }
@@ -77,10 +75,8 @@ int cli_join_read(const char *command, const char *path, struct pm_merge **out)
 		status = merge_all(merge, &sources) ? CLI_FAILED : 0;
 	if (!status && !err)
 		err = pm_merge_end(merge);
-	if (err) {
-		cli_complain(command, "%s", strerror(-err));
-		status = CLI_FAILED;
-	}
+	if (err)
+		status = cli_fail(CLI_FAILED, command, "%s", strerror(-err));
 	cli_sources_free(&sources);
 	if (status)
 		pm_merge_free(merge);
@@ -106,8 +102,7 @@ int cli_counts_join(const struct cli_counts *counts, struct pm_snapshot *timed)
 		pm_merge_free(other);
 		if (!err)
 			continue;
-		cli_complain(counts->command, "%s", diag.text);
-		status = CLI_FAILED;
+		status = cli_fail(CLI_FAILED, counts->command, "%s", diag.text);
 	}
 	return status;
 }
@@ -125,10 +120,8 @@ int cli_join_write(const char *command, const struct pm_snapshot *snapshot,
 	if (snapshot->writer == PM_WRITER_ENDED)
 		ended.header.state = PERFMON_PROFILE_STATE_ENDED;
 	err = pm_snapshot_pack(&ended, &bytes, &size);
-	if (err) {
-		cli_complain(command, "%s", strerror(-err));
-		return CLI_FAILED;
-	}
+	if (err)
+		return cli_fail(CLI_FAILED, command, "%s", strerror(-err));
 	if (cli_output_begin(&output, command, path, "profile")) {
 		free(bytes);
 		return CLI_FAILED;

@@ -497,8 +497,9 @@ int cli_metrics_find(const char *subcommand, const char *names, bool cpus,
 	source_free(&work.perf);
 	if (!err)
 		return 0;
-	cli_complain(subcommand, "%s", work.diag.text);
-	return err == -EINVAL || err == -ELOOP || err == -EDOM ? CLI_USAGE : CLI_FAILED;
+	return cli_fail(err == -EINVAL || err == -ELOOP || err == -EDOM ? CLI_USAGE
+									: CLI_FAILED,
+			subcommand, "%s", work.diag.text);
 }
 
 void cli_metrics_free(struct cli_metrics *metrics)

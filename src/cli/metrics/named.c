@@ -19,10 +19,8 @@ static int add_formulas(const char *subcommand, char **to, const char *text)
 
 	if (!text || !*text)
 		return 0;
-	if (asprintf(&all, "%s%s%s", *to ?: "", *to ? "; " : "", text) < 0) {
-		cli_complain(subcommand, "%s", strerror(ENOMEM));
-		return CLI_FAILED;
-	}
+	if (asprintf(&all, "%s%s%s", *to ?: "", *to ? "; " : "", text) < 0)
+		return cli_no_memory(subcommand);
 	free(*to);
 	*to = all;
 	return 0;
@@ -33,8 +31,7 @@ static int add_events(const char *subcommand, char **to, const char *events)
 {
 	if (!events || !*events || !pm_named_add_events(to, events))
 		return 0;
-	cli_complain(subcommand, "%s", strerror(ENOMEM));
-	return CLI_FAILED;
+	return cli_no_memory(subcommand);
 }
 
 static int add_metrics(const char *subcommand, const struct cli_named_wish *wish,
@@ -43,12 +40,11 @@ static int add_metrics(const char *subcommand, const struct cli_named_wish *wish
 	struct cli_metrics metrics = {NULL, NULL};
 	int status;
 
-	if (wish->exact) {
-		cli_complain(subcommand,
-			     "-M needs the counters of a CPU: --exact has no events of "
-			     "perf's metrics; -g FLOPS or MEM counts exactly");
-		return CLI_USAGE;
-	}
+	if (wish->exact)
+		return cli_fail(
+			CLI_USAGE, subcommand,
+			"-M needs the counters of a CPU: --exact has no events of "
+			"perf's metrics; -g FLOPS or MEM counts exactly");
 	status = cli_metrics_find(subcommand, wish->metrics, wish->cpus, &metrics);
 	status = status ?: add_events(subcommand, &named->events, metrics.events);
 	status = status ?: add_formulas(subcommand, &named->formulas, metrics.text);
@@ -121,23 +117,20 @@ static int check_number(const char *subcommand, const struct cli_named_wish *wis
 	pm_events_free(list);
 	if (count <= wish->most)
 		return 0;
-	cli_complain(subcommand,
-		     "%zu events are needed, and regions count %u at most: name fewer "
-		     "groups or metrics, or count the whole command by 'perfmon stat'",
-		     count, wish->most);
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, subcommand,
+			"%zu events are needed, and regions count %u at most: name fewer "
+			"groups or metrics, or count the whole command by 'perfmon stat'",
+			count, wish->most);
 }
 
 int cli_named_take(const char *command, const struct cli_option *option, const char *text)
 {
 	const char **list = option->to;
 
-	if (*list) {
-		cli_complain(command,
-			     "--%s is given twice: name all in one list: --%s %s,%s",
-			     option->name, option->name, *list, text);
-		return CLI_USAGE;
-	}
+	if (*list)
+		return cli_fail(CLI_USAGE, command,
+				"--%s is given twice: name all in one list: --%s %s,%s",
+				option->name, option->name, *list, text);
 	*list = text;
 	return 0;
 }

@@ -214,9 +214,9 @@ int roof_points_make(struct roof *roof)
 	uint32_t most = cli_ceilings_threads(), columns[COLUMNS];
 	char letter = 'a';
 
-	if (!columns_find(roof, columns)) {
-		cli_complain(
-			"roofline",
+	if (!columns_find(roof, columns))
+		return cli_fail(
+			CLI_FAILED, "roofline",
 			roof->source == ROOF_EXACT
 				? "the profile of counts has no flops or no bytes: "
 				  "count it with perfmon run --exact -e "
@@ -225,13 +225,9 @@ int roof_points_make(struct roof *roof)
 				  "which programs say by PERFMON_REGION_ADD(\"bytes\", "
 				  "\"B\", n): leave out --quantities, or name a profile "
 				  "of counts (--counts)");
-		return CLI_FAILED;
-	}
 	roof->points = calloc(tree->node_count, sizeof(*roof->points));
-	if (!roof->points) {
-		cli_complain("roofline", "%s", strerror(ENOMEM));
-		return CLI_FAILED;
-	}
+	if (!roof->points)
+		return cli_no_memory("roofline");
 	for (uint32_t n = pm_path_next(tree, 0); n; n = pm_path_next(tree, n)) {
 		struct roof_point *point = &roof->points[n];
 

@@ -77,8 +77,8 @@ static int ceilings_measure(struct cli_ceilings *ceilings, const struct roof *ro
 	for (uint32_t t = 0; !err && (t = roof_threads(roof, t));)
 		err = cli_ceilings_measure(ceilings, t, quick, &diag);
 	if (err)
-		cli_complain("roofline", "%s", diag.text);
-	return err ? CLI_FAILED : 0;
+		return cli_fail(CLI_FAILED, "roofline", "%s", diag.text);
+	return 0;
 }
 
 /* Begins CEILINGS with what the file of REQUEST has. */
@@ -93,8 +93,7 @@ static int ceilings_begin(struct cli_ceilings *ceilings, const struct request *r
 		err = cli_ceilings_read(ceilings, request->ceilings, &diag);
 	if (!err || err == -ENOENT)
 		return 0;
-	cli_complain("roofline", "%s", diag.text);
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, "roofline", "%s", diag.text);
 }
 
 /* --- output ----------------------------------------------------------------------------- */
@@ -127,14 +126,13 @@ static int profiles_check(struct roof *roof, const struct request *request)
 	/* A profile that perfmon run -P alone has kept has no exact counts. */
 	if (!request->command && !request->counts && !roof_has_source(roof))
 		roof->source = ROOF_QUANTITIES;
-	if (roof->profile->model.exact) {
-		cli_complain("roofline",
-			     "'%s' was counted by translation, and has no times of the "
-			     "machine: give it as --counts, and as --timed a profile "
-			     "without --exact",
-			     roof->title);
-		return CLI_FAILED;
-	}
+	if (roof->profile->model.exact)
+		return cli_fail(
+			CLI_FAILED, "roofline",
+			"'%s' was counted by translation, and has no times of the "
+			"machine: give it as --counts, and as --timed a profile "
+			"without --exact",
+			roof->title);
 	return 0;
 }
 
@@ -242,10 +240,9 @@ static int place_check(const char *path)
 	if (!path || !strcmp(path, "-") || !access(path, F_OK) || (slash && !slash[1]))
 		return 0;
 	folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	if (!folder || access(folder, W_OK | X_OK)) {
-		cli_complain("roofline", "'%s': %s", path, strerror(errno));
-		status = CLI_FAILED;
-	}
+	if (!folder || access(folder, W_OK | X_OK))
+		status = cli_fail(CLI_FAILED, "roofline", "'%s': %s", path,
+				  strerror(errno));
 	free(folder);
 	return status;
 }
@@ -261,18 +258,16 @@ static int check(const struct request *request)
 		wrong = "--counts: --timed is missing, the profile with the times";
 	else if (request->counts && request->quantities)
 		wrong = "--quantities: --counts says where flops and bytes come from";
-	if (wrong) {
-		cli_complain("roofline", "%s; see perfmon roofline --help", wrong);
-		return CLI_USAGE;
-	}
+	if (wrong)
+		return cli_fail(CLI_USAGE, "roofline", "%s; see perfmon roofline --help",
+				wrong);
 	if (!request->command || request->quantities || cli_exact_is_there())
 		return place_check(request->output) ?: place_check(request->ceilings);
-	cli_complain(
-		"roofline",
+	return cli_fail(
+		CLI_FAILED, "roofline",
 		"flops and bytes are counted under Valgrind, which is not there, or "
 		"perfmon was built without it: install the package valgrind, or take "
 		"what the program says (--quantities)");
-	return CLI_FAILED;
 }
 
 static int read_options(struct request *request, int argc, char **argv)

@@ -42,8 +42,8 @@ int roof_runs_begin(struct roof_runs *runs)
 	snprintf(runs->counts, sizeof(runs->counts), "%s/counts", runs->folder);
 	if (!mkdir(runs->timed, 0700) && !mkdir(runs->counts, 0700))
 		return 0;
-	cli_complain("roofline", "'%s': %s", runs->folder, strerror(errno));
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, "roofline", "'%s': %s", runs->folder,
+			strerror(errno));
 }
 
 void roof_runs_end(struct roof_runs *runs)
@@ -85,8 +85,7 @@ static int set_environment(const char *folder, const char *events, bool timed)
 	if (!setenv("PERFMON_PROFILE", profile, 1) &&
 	    !setenv("PERFMON_OUTPUT", "none", 1) && !setenv("PERFMON_EVENTS", events, 1))
 		return 0;
-	cli_complain("roofline", "%s", strerror(errno));
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, "roofline", "%s", strerror(errno));
 }
 
 static bool has_profile(const char *folder)
@@ -105,9 +104,8 @@ static bool has_profile(const char *folder)
 /* The signal ends this process when the folder is removed. */
 static int interrupted(const char *when)
 {
-	cli_complain("roofline", "no roofline: %s came %s",
-		     strsignal(cli_child_interrupt()), when);
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, "roofline", "no roofline: %s came %s",
+			strsignal(cli_child_interrupt()), when);
 }
 
 static int cannot_run(const char *name, int err)
@@ -130,12 +128,11 @@ int roof_run_timed(struct roof_runs *runs, char **command)
 	/* Its signal says what happened. */
 	if (WIFSIGNALED(runs->status) || has_profile(runs->timed))
 		return 0;
-	cli_complain(
-		"roofline",
+	return cli_fail(
+		WEXITSTATUS(runs->status) ?: CLI_FAILED, "roofline",
 		"no profile was written: '%s' entered no region, or does not use the "
 		"library",
 		command[0]);
-	return WEXITSTATUS(runs->status) ? WEXITSTATUS(runs->status) : CLI_FAILED;
 }
 
 /* Opens the standard input of the second run: the same file from its beginning, or, where it can be
@@ -214,12 +211,11 @@ static int compare_ends(const struct roof_runs *runs, const char *name, int erro
 
 static int input_was_read(const char *name)
 {
-	cli_complain(
-		"roofline",
+	return cli_fail(
+		CLI_FAILED, "roofline",
 		"'%s' reads its standard input, which is a pipe or a terminal, and the "
 		"second run would need the same: let it read from a file (< FILE)",
 		name);
-	return CLI_FAILED;
 }
 
 int roof_run_counted(struct roof_runs *runs, char **command)

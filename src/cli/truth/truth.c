@@ -70,8 +70,8 @@ static int parse(const char *text, struct pm_event_list **list)
 
 	if (!err)
 		return 0;
-	cli_complain("truth", "%s", diag.text[0] ? diag.text : strerror(-err));
-	return err == -ENOMEM || err == -EACCES ? CLI_FAILED : CLI_USAGE;
+	return cli_fail(err == -ENOMEM || err == -EACCES ? CLI_FAILED : CLI_USAGE,
+			"truth", "%s", diag.text[0] ? diag.text : strerror(-err));
 }
 
 int cli_truth(int argc, char **argv)
@@ -91,16 +91,14 @@ int cli_truth(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (optind < argc) {
-		cli_complain("truth", "'%s': expects no arguments", argv[optind]);
-		return CLI_USAGE;
-	}
+	if (optind < argc)
+		return cli_fail(CLI_USAGE, "truth", "'%s': expects no arguments",
+				argv[optind]);
 	status = events ? parse(events, &list) : 0;
 	if (status)
 		return status;
 	if (perfmon_info_get(&report.machine) || judge(&report, list)) {
-		cli_complain("truth", "out of memory");
-		status = CLI_FAILED;
+		status = cli_fail(CLI_FAILED, "truth", "out of memory");
 	} else {
 		status = print(&report, path, format);
 	}
