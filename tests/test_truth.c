@@ -16,7 +16,6 @@
 
 #include "bounds.h"
 #include "cli/truth/checks.h"
-#include "cli/truth/events.h"
 #include "helpers.h"
 
 /* --- the decision ---------------------------------------------------------------------- */

@@ -50,9 +50,9 @@ perfmon_SOURCES = \
 	src/cli/truth/blocks_generic.h src/cli/truth/blocks_riscv64.h src/cli/truth/blocks_x86_64.h \
 	src/cli/truth/checks.h src/cli/truth/costs.c src/cli/truth/counter.c src/cli/truth/counter.h \
 	src/cli/truth/data.c src/cli/truth/data.h src/cli/truth/decide.c src/cli/truth/decide.h \
-	src/cli/truth/events.c src/cli/truth/events.h src/cli/truth/json.c src/cli/truth/multiplex.c \
+	src/cli/truth/events.c src/cli/truth/json.c src/cli/truth/multiplex.c \
 	src/cli/truth/names.c src/cli/truth/names.h src/cli/truth/overflow.c src/cli/truth/pick.c \
-	src/cli/truth/pick.h src/cli/truth/print.h src/cli/truth/reads.c src/cli/truth/software.c \
+	src/cli/truth/print.h src/cli/truth/reads.c src/cli/truth/software.c \
 	src/cli/truth/text.c src/cli/truth/truth.c src/cli/truth/truth.h
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(NCURSES_CFLAGS) \
 	-DBINDIR='"$(bindir)"' -DLIBDIR='"$(libdir)"' -DEXACTDIR='"$(libexecdir)/perfmon/valgrind"'

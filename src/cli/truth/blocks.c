@@ -41,6 +41,15 @@ extern const uintptr_t truth_chain_ends[2] __attribute__((visibility("hidden")))
 #endif
 const size_t truth_block_count = BLOCKS;
 
+void truth_block_run(const struct truth_block *block, uint64_t turns)
+{
+	/* What the blocks load and store. */
+	static unsigned char memory[64] __attribute__((aligned(64)));
+
+	if (block->run)
+		block->run(turns, memory);
+}
+
 static bool work_of_fp(const struct truth_block *block, enum truth_work work,
 		       double *count)
 {

@@ -40,9 +40,6 @@ enum truth_work {
 	TRUTH_UNKNOWN_WORK
 };
 
-/* Bytes that the blocks load and store. */
-#define TRUTH_MEMORY 64
-
 struct truth_block {
 	const char *name;
 	void (*run)(uint64_t turns, void *memory);
@@ -66,6 +63,9 @@ struct truth_block {
 
 extern const struct truth_block truth_blocks[];
 extern const size_t truth_block_count;
+
+/* Runs BLOCK. Does nothing on a family without blocks. */
+void truth_block_run(const struct truth_block *block, uint64_t turns);
 
 /* Stores the least and the most WORK of a turn of BLOCK. Returns false if it is unknown. */
 bool truth_block_work(const struct truth_block *block, enum truth_work work,

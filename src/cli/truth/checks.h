@@ -1,24 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks of how events are read, shared and overflow, and of the kernel's own events. Each
- * adds findings, and returns 0 or -ENOMEM. */
+/* What perfmon truth judges, measures and checks. Functions that return int return 0 or -ENOMEM. */
 #ifndef PM_CLI_TRUTH_CHECKS_H
 #define PM_CLI_TRUTH_CHECKS_H
 
 #include "cli/truth/data.h"
 #include "core/events/events.h"
+#include "core/text/diag.h"
 
-/* Software events: those of LIST, or those that can be judged if it is NULL. */
+/* Judge the hardware events of LIST, and its software events. NULL: those of the known names, and
+ * those that can be judged. */
+int truth_events(struct truth_report *report, const struct pm_event_list *list);
 int truth_software(struct truth_report *report, const struct pm_event_list *list);
 
-/* Reads in user space between two reads by system call, and the counter's width. */
-int truth_reads(struct truth_report *report);
-/* User mode and kernel mode apart, and together. */
-int truth_modes(struct truth_report *report);
-/* Time slices of one event against the same event counted all the time. */
-int truth_multiplexing(struct truth_report *report);
-/* Overflows against events and period, and where samples are found. */
-int truth_overflows(struct truth_report *report);
 /* Measures what reads and regions cost. */
 int truth_costs(struct truth_report *report);
+
+/*
+ * Parses NAME, of one event on this machine, in user mode, and tries to open it. NULL: the first of
+ * instructions, cycles and branches that opens. Returns 0 with *LIST to free, or a negative errno
+ * with a sentence.
+ */
+int truth_pick(const char *name, struct pm_event_list **list, struct pm_diag *diag);
+
+/* --- checks of the hardware by an event that truth_pick() has found ------------------------ */
+
+/* Reads in user space between two reads by system call, and the counter's width. */
+void truth_reads(struct truth_finding *finding, const struct pm_event *event);
+/* User mode and kernel mode apart, and together. */
+void truth_modes(struct truth_finding *finding, const struct pm_event *event);
+/* Time slices of one event against the same event counted all the time: of event sets, and of more
+ * events than counters, which the kernel multiplexes. */
+void truth_slices(struct truth_finding *finding, const struct pm_event *event);
+void truth_multiplexing(struct truth_finding *finding, const struct pm_event *event);
+/* Overflows against events and period. */
+void truth_overflows(struct truth_finding *finding, const struct pm_event *event);
+/* Where samples are found. */
+void truth_skid(struct truth_finding *finding, const struct pm_event *event);
 
 #endif

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/truth/checks.h"
-#include "cli/truth/pick.h"
+#include "cli/truth/counter.h"
 #include "core/kernel/clock.h"
 #include "perfmon/region.h"
 
@@ -206,7 +206,7 @@ int truth_costs(struct truth_report *report)
 	int err;
 
 	pm_clock_init();
-	if (truth_pick_any(&list, NULL, NULL) && truth_pick("task-clock", &list, NULL))
+	if (truth_pick(NULL, &list, NULL) && truth_pick("task-clock", &list, NULL))
 		list = NULL;
 	err = list ? cost_of_reads(report, list->events) : 0;
 	if (!err)

@@ -66,7 +66,7 @@ int truth_counter_read(const struct truth_counter *counter, uint64_t *value,
 #define UPDATE_NS 1000
 
 int truth_counter_measure(const struct truth_counter *counter,
-			  const struct truth_block *block, uint64_t turns, void *memory,
+			  const struct truth_block *block, uint64_t turns,
 			  uint64_t *counted)
 {
 	uint64_t before, after, off_before, off_after;
@@ -74,8 +74,7 @@ int truth_counter_measure(const struct truth_counter *counter,
 
 	if (err)
 		return err;
-	if (block)
-		block->run(turns, memory);
+	truth_block_run(block, turns);
 	err = truth_counter_read(counter, &after, &off_after);
 	if (err)
 		return err;

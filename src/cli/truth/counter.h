@@ -27,12 +27,11 @@ int truth_counter_read(const struct truth_counter *counter, uint64_t *value,
 		       uint64_t *off_ns);
 
 /*
- * Runs BLOCK (NULL: nothing) over MEMORY, of TRUTH_MEMORY bytes, and stores what was
- * counted meanwhile, the two reads included. Returns 0; -EAGAIN if the event was off the
- * hardware for a while: nothing is known; or another error.
+ * Runs BLOCK, and stores what was counted meanwhile, the two reads included. Returns 0; -EAGAIN
+ * if the event was off the hardware for a while: nothing is known; or another error.
  */
 int truth_counter_measure(const struct truth_counter *counter,
-			  const struct truth_block *block, uint64_t turns, void *memory,
+			  const struct truth_block *block, uint64_t turns,
 			  uint64_t *counted);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/truth/events.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/truth/checks.h"
 #include "cli/truth/counter.h"
 #include "cli/truth/names.h"
 
@@ -19,8 +18,6 @@
 
 #define BLOCKS_MAX TRUTH_FIGURES
 
-static unsigned char memory[TRUTH_MEMORY] __attribute__((aligned(64)));
-
 /* --- counts of blocks ----------------------------------------------------------------- */
 
 static int measure_row(const struct truth_counter *counter,
@@ -32,11 +29,11 @@ static int measure_row(const struct truth_counter *counter,
 	uint64_t few, many;
 
 	/* Loads what the block needs. */
-	block->run(FEW, memory);
+	truth_block_run(block, FEW);
 	while (count < REPETITIONS && failures < FAILURES) {
-		err = truth_counter_measure(counter, block, FEW, memory, &few);
+		err = truth_counter_measure(counter, block, FEW, &few);
 		if (!err)
-			err = truth_counter_measure(counter, block, MANY, memory, &many);
+			err = truth_counter_measure(counter, block, MANY, &many);
 		if (!err)
 			differences[count++] = (int64_t)(many - few);
 		else if (err == -EAGAIN)

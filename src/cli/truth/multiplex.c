@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "cli/truth/checks.h"
-#include "cli/truth/pick.h"
+#include "cli/truth/counter.h"
 #include "core/kernel/kernel.h"
 #include "perfmon/session.h"
 #include "perfmon/set.h"
@@ -23,8 +23,6 @@
 #define TOO_WIDE 0.1
 /* The kernel's slices have no interval. Beyond this they say nothing. */
 #define ROUGH 0.25
-
-static unsigned char memory[TRUTH_MEMORY] __attribute__((aligned(64)));
 
 struct trial {
 	uint32_t sets;
@@ -68,7 +66,7 @@ static void work(void)
 	do {
 		for (size_t i = 0; i < truth_block_count; i++)
 			if (!truth_blocks[i].is_there || truth_blocks[i].is_there())
-				truth_blocks[i].run(20, memory);
+				truth_block_run(&truth_blocks[i], 20);
 		pm_kernel_clock_ns(CLOCK_THREAD_CPUTIME_ID, &now);
 	} while (now - begin < WORK_NS);
 }
@@ -150,7 +148,7 @@ static void conclude(struct truth_finding *finding, const struct trial *trial)
 			  trial->judged, trial->sets, bound, 100 * trial->worst);
 }
 
-static void check(struct truth_finding *finding, const struct pm_event_list *list,
+static void check(struct truth_finding *finding, const struct pm_event *event,
 		  const struct truth_counter *counter, struct trial *trial)
 {
 	struct perfmon_session *session = NULL;
@@ -158,7 +156,7 @@ static void check(struct truth_finding *finding, const struct pm_event_list *lis
 
 	trial->missed = 1;
 	for (int i = 0; i < TRIES && trial->missed && !err; i++) {
-		err = make_session(&session, list->events[0].name, trial);
+		err = make_session(&session, event->name, trial);
 		if (!err)
 			err = try_once(session, counter, trial);
 		if (!err)
@@ -177,22 +175,14 @@ static void check(struct truth_finding *finding, const struct pm_event_list *lis
 		conclude(finding, trial);
 }
 
-static int check_with(struct truth_report *report, const char *name, struct trial trial)
+static void check_with(struct truth_finding *finding, const struct pm_event *event,
+		       struct trial trial)
 {
-	struct truth_finding *finding = truth_add(report, TRUTH_CHECK, name);
 	struct truth_counter counter;
-	struct pm_event_list *list;
 	struct pm_diag diag = {0};
-	struct pm_event always;
+	struct pm_event always = *event;
 
-	if (!finding)
-		return -ENOMEM;
-	if (truth_pick_any(&list, NULL, &diag)) {
-		truth_say_absent(finding, diag.text);
-		return 0;
-	}
 	/* The reference is not multiplexed. */
-	always = list->events[0];
 	always.attr.pinned = 1;
 	if (!truth_block_count || trial.sets > SETS_MAX)
 		truth_say(finding, TRUTH_UNJUDGED,
@@ -201,11 +191,14 @@ static int check_with(struct truth_report *report, const char *name, struct tria
 	else if (truth_counter_open(&counter, &always, 1, 0, &diag))
 		truth_say_absent(finding, diag.text);
 	else {
-		check(finding, list, &counter, &trial);
+		check(finding, event, &counter, &trial);
 		truth_counter_close(&counter);
 	}
-	pm_events_free(list);
-	return 0;
+}
+
+void truth_slices(struct truth_finding *finding, const struct pm_event *event)
+{
+	check_with(finding, event, (struct trial){.sets = SETS});
 }
 
 /* Adds up the counters of a core PMU, as far as they are known. */
@@ -220,15 +213,11 @@ static int add_counters(const struct perfmon_pmu_info *pmu, void *argument)
 	return 0;
 }
 
-int truth_multiplexing(struct truth_report *report)
+void truth_multiplexing(struct truth_finding *finding, const struct pm_event *event)
 {
 	uint32_t counters = 0;
-	int err = check_with(report, "time slices of event sets",
-			     (struct trial){.sets = SETS});
 
-	if (err)
-		return err;
 	perfmon_info_pmus(add_counters, &counters);
-	return check_with(report, "more events than counters",
-			  (struct trial){.sets = counters + 2, .by_kernel = true});
+	check_with(finding, event,
+		   (struct trial){.sets = counters + 2, .by_kernel = true});
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/truth/checks.h"
-#include "cli/truth/pick.h"
+#include "cli/truth/counter.h"
 #include "core/kernel/kernel.h"
 #include "core/samples/samples.h"
 
@@ -17,8 +17,6 @@
 #define OVERFLOWS  40
 #define RING_PAGES 8
 #define ALIKE	   0.0025
-
-static unsigned char memory[TRUTH_MEMORY] __attribute__((aligned(64)));
 
 struct sampled {
 	uint64_t value, reference; /* events, by the sampled counter and another */
@@ -69,7 +67,7 @@ static int run(int fd, const struct truth_counter *reference, uint64_t turns,
 
 	if (err)
 		return err;
-	truth_blocks[0].run(turns, memory);
+	truth_block_run(&truth_blocks[0], turns);
 	pm_kernel_ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	err = truth_counter_read(reference, &after, &off);
 	sampled->reference = after - before;
@@ -151,33 +149,18 @@ static void compare(struct truth_finding *finding, const struct sampled *s)
 			  found, (double)s->value, PERIOD);
 }
 
-static int check_periods(struct truth_report *report, const char *event)
+void truth_overflows(struct truth_finding *finding, const struct pm_event *event)
 {
-	struct truth_finding *finding;
-	struct pm_event_list *list;
-	struct pm_diag diag = {0};
 	struct sampled sampled;
-	char name[80];
-	int err;
+	int err = truth_block_count
+			  ? sample(event, PERIOD, truth_blocks[0].chain, 0, &sampled)
+			  : -EOPNOTSUPP;
 
-	snprintf(name, sizeof(name), "overflows of %s", event);
-	finding = truth_add(report, TRUTH_CHECK, name);
-	if (!finding)
-		return -ENOMEM;
-	if (truth_pick(event, &list, &diag)) {
-		truth_say_absent(finding, diag.text);
-		return 0;
-	}
-	err = truth_block_count
-		      ? sample(list->events, PERIOD, truth_blocks[0].chain, 0, &sampled)
-		      : -EOPNOTSUPP;
 	if (err)
 		truth_say(finding, TRUTH_ABSENT, "the event does not sample: %s",
 			  strerror(-err));
 	else
 		compare(finding, &sampled);
-	pm_events_free(list);
-	return 0;
 }
 
 /* --- skid ------------------------------------------------------------------------------ */
@@ -236,12 +219,14 @@ static size_t add_skid(struct truth_finding *finding, unsigned int precise,
 	return count;
 }
 
-static void measure_skid(struct truth_finding *finding, const struct pm_event *event)
+void truth_skid(struct truth_finding *finding, const struct pm_event *event)
 {
 	struct sampled sampled;
 	size_t count = 0;
 	int err = 0;
 
+	if (!truth_block_count)
+		return;
 	for (unsigned int precise = 0; precise <= 3; precise++) {
 		int result = sample(event, SKID_PERIOD, 1, precise, &sampled);
 
@@ -260,31 +245,4 @@ static void measure_skid(struct truth_finding *finding, const struct pm_event *e
 			  "%.0f to %.0f",
 			  finding->figures[0].value, finding->figures[0].lower,
 			  finding->figures[0].upper);
-}
-
-static int check_skid(struct truth_report *report)
-{
-	struct truth_finding *finding = truth_add(report, TRUTH_CHECK, "skid");
-	struct pm_event_list *list;
-	struct pm_diag diag = {0};
-
-	if (!finding)
-		return -ENOMEM;
-	if (truth_pick("branches", &list, &diag)) {
-		truth_say_absent(finding, diag.text);
-		return 0;
-	}
-	if (truth_block_count)
-		measure_skid(finding, list->events);
-	pm_events_free(list);
-	return 0;
-}
-
-int truth_overflows(struct truth_report *report)
-{
-	int err = check_periods(report, "instructions");
-
-	if (!err)
-		err = check_periods(report, "cycles");
-	return err ? err : check_skid(report);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/truth/pick.h"
-
 #include <errno.h>
 
-int truth_pick(const char *name, struct pm_event_list **list, struct pm_diag *diag)
+#include "cli/truth/checks.h"
+#include "cli/truth/counter.h"
+
+static int pick(const char *name, struct pm_event_list **list, struct pm_diag *diag)
 {
 	struct truth_counter counter;
 	int err = pm_events_parse(name, PM_EVENTS_USER_ONLY, list, diag);
@@ -28,16 +29,15 @@ int truth_pick(const char *name, struct pm_event_list **list, struct pm_diag *di
 	return err;
 }
 
-int truth_pick_any(struct pm_event_list **list, const char **name, struct pm_diag *diag)
+int truth_pick(const char *name, struct pm_event_list **list, struct pm_diag *diag)
 {
 	static const char *const names[] = {"cycles", "branches", "instructions"};
 	int err = -ENOENT;
 
+	if (name)
+		return pick(name, list, diag);
 	/* The message is that of the event that is wanted most. */
-	for (size_t i = sizeof(names) / sizeof(names[0]); i-- && err;) {
-		err = truth_pick(names[i], list, i == 2 ? diag : NULL);
-		if (!err && name)
-			*name = names[i];
-	}
+	for (size_t i = sizeof(names) / sizeof(names[0]); i-- && err;)
+		err = pick(names[i], list, i == 2 ? diag : NULL);
 	return err;
 }

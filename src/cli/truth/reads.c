@@ -6,14 +6,12 @@
 #include <string.h>
 
 #include "cli/truth/checks.h"
-#include "cli/truth/pick.h"
+#include "cli/truth/counter.h"
 #include "core/kernel/kernel.h"
 
 #define READS 1000
 /* Two counts of the same work differ by this part at most. */
 #define ALIKE 0.0025
-
-static unsigned char memory[TRUTH_MEMORY] __attribute__((aligned(64)));
 
 struct reads {
 	uint32_t inside, outside, by_syscall;
@@ -52,8 +50,7 @@ static void check_reads(struct truth_finding *finding,
 
 	pm_instance_view(counter->instance, 0, 0, &view);
 	for (int i = 0; i < READS && !err; i++) {
-		if (truth_block_count)
-			truth_blocks[0].run(1 + (uint64_t)i % 4, memory);
+		truth_block_run(&truth_blocks[0], 1 + (uint64_t)i % 4);
 		err = bracket(counter, &view, &reads);
 	}
 	truth_figure(finding, "reads between two others", "", reads.inside);
@@ -75,33 +72,22 @@ static void check_reads(struct truth_finding *finding,
 			  reads.inside);
 }
 
-int truth_reads(struct truth_report *report)
+void truth_reads(struct truth_finding *finding, const struct pm_event *event)
 {
-	struct truth_finding *finding =
-		truth_add(report, TRUTH_CHECK, "reads in user space");
 	struct truth_counter counter;
-	struct pm_event_list *list;
 	struct pm_diag diag = {0};
 
-	if (!finding)
-		return -ENOMEM;
-	if (truth_pick_any(&list, NULL, &diag)) {
-		truth_say_absent(finding, diag.text);
-		return 0;
-	}
-	if (truth_counter_open(&counter, list->events, 1, PM_OPEN_USER_READ, &diag)) {
+	if (truth_counter_open(&counter, event, 1, PM_OPEN_USER_READ, &diag)) {
 		truth_say_absent(finding, diag.text);
 	} else if (!counter.instance->counters[0].user_read ||
 		   !pm_instance_user_access()) {
 		if (!diag.text[0])
-			pm_diagnosis_user_read(&diag, list->events);
+			pm_diagnosis_user_read(&diag, event);
 		truth_say_absent(finding, diag.text);
 	} else {
 		check_reads(finding, &counter);
 	}
 	truth_counter_close(&counter);
-	pm_events_free(list);
-	return 0;
 }
 
 /* --- modes ---------------------------------------------------------------------------- */
@@ -114,8 +100,7 @@ static int count_modes(const struct truth_counter *counter,
 	int err = 0;
 
 	for (int i = 0; i < READS; i++) {
-		if (truth_block_count)
-			truth_blocks[0].run(2, memory);
+		truth_block_run(&truth_blocks[0], 2);
 		pm_kernel_getppid();
 	}
 	err = pm_instance_disable(counter->instance);
@@ -157,25 +142,17 @@ static void check_modes(struct truth_finding *finding,
 			  100 * fabs(user + kernel - both) / both);
 }
 
-int truth_modes(struct truth_report *report)
+void truth_modes(struct truth_finding *finding, const struct pm_event *event)
 {
-	struct truth_finding *finding =
-		truth_add(report, TRUTH_CHECK, "user and kernel mode");
 	struct truth_counter counter = {0};
-	struct pm_event_list *list = NULL, *any;
-	const char *name;
+	struct pm_event_list *list = NULL;
 	struct pm_diag diag = {0};
 	char text[64];
-	int err;
+	int err, length = (int)strcspn(event->label, ":");
 
-	if (!finding)
-		return -ENOMEM;
-	if (truth_pick_any(&any, &name, &diag)) {
-		truth_say_absent(finding, diag.text);
-		return 0;
-	}
-	pm_events_free(any);
-	snprintf(text, sizeof(text), "{%1$s:u,%1$s:k,%1$s:uk}", name);
+	/* Without the modes of its own. */
+	snprintf(text, sizeof(text), "{%1$.*2$s:u,%1$.*2$s:k,%1$.*2$s:uk}", event->label,
+		 length);
 	err = pm_events_parse(text, 0, &list, &diag);
 	if (!err) {
 		err = list->count == MODES ? truth_counter_open(&counter, list->events,
@@ -193,5 +170,4 @@ int truth_modes(struct truth_report *report)
 		check_modes(finding, &counter);
 	truth_counter_close(&counter);
 	pm_events_free(list);
-	return 0;
 }

@@ -10,7 +10,6 @@
 
 #include "cli/common/common.h"
 #include "cli/truth/checks.h"
-#include "cli/truth/events.h"
 #include "cli/truth/print.h"
 
 /* clang-format off */
@@ -30,18 +29,46 @@ static const char help[] =
 
 enum { TEXT, JSON };
 
+/* The checks of the hardware. */
+static const struct check {
+	const char *name, *event; /* NULL: any */
+	void (*run)(struct truth_finding *finding, const struct pm_event *event);
+} checks[] = {
+	{"reads in user space", NULL, truth_reads},
+	{"user and kernel mode", NULL, truth_modes},
+	{"time slices of event sets", NULL, truth_slices},
+	{"more events than counters", NULL, truth_multiplexing},
+	{"overflows of instructions", "instructions", truth_overflows},
+	{"overflows of cycles", "cycles", truth_overflows},
+	{"skid", "branches", truth_skid},
+};
+
+static int run_check(struct truth_report *report, const struct check *check)
+{
+	struct truth_finding *finding = truth_add(report, TRUTH_CHECK, check->name);
+	struct pm_event_list *list;
+	struct pm_diag diag = {0};
+
+	if (!finding)
+		return -ENOMEM;
+	if (truth_pick(check->event, &list, &diag)) {
+		truth_say_absent(finding, diag.text);
+		return 0;
+	}
+	check->run(finding, list->events);
+	pm_events_free(list);
+	return 0;
+}
+
 static int judge(struct truth_report *report, const struct pm_event_list *list)
 {
-	static int (*const checks[])(struct truth_report *) = {
-		truth_reads, truth_modes, truth_multiplexing, truth_overflows,
-		truth_costs};
-	int err = truth_events(report, list);
+	int err = truth_events(report, list) ?: truth_software(report, list);
 
-	if (!err)
-		err = truth_software(report, list);
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !list && !err; i++)
-		err = checks[i](report);
-	return err;
+	if (list)
+		return err;
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !err; i++)
+		err = run_check(report, &checks[i]);
+	return err ?: truth_costs(report);
 }
 
 static int print(const struct truth_report *report, const char *path, unsigned int format)
