@@ -179,8 +179,8 @@ Test(truth_decide, what_differs_between_repetitions_is_not_decided)
 Test(truth_decide, mispredictions_have_bounds)
 {
 	struct truth_row rows[] = {
-		{.block = "loads", .instructions = 102, .valid = true},
-		{.block = "random", .instructions = 22, .misleads = true, .valid = true},
+		{.block = "loads", .instructions = 102},
+		{.block = "random", .instructions = 22, .misleads = true},
 	};
 
 	rows[1].median = 0.5;

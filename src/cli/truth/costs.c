@@ -23,28 +23,21 @@ struct cost {
 	double minimum, median; /* ns */
 };
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Calls OPERATION in batches. */
 static struct cost cost_of(void (*operation)(void *argument), void *argument)
 {
-	static double samples[SAMPLES];
+	static int64_t samples[SAMPLES]; /* in ticks */
 
 	for (int i = 0; i < SAMPLES; i++) {
 		uint64_t begin = pm_clock_ticks();
 
 		for (int n = 0; n < BATCH; n++)
 			operation(argument);
-		samples[i] =
-			pm_clock_ticks_ns((double)(pm_clock_ticks() - begin)) / BATCH;
+		samples[i] = (int64_t)(pm_clock_ticks() - begin);
 	}
-	qsort(samples, SAMPLES, sizeof(samples[0]), compare);
-	return (struct cost){samples[0], samples[SAMPLES / 2]};
+	truth_sort(samples, SAMPLES);
+	return (struct cost){pm_clock_ticks_ns((double)samples[0]) / BATCH,
+			     pm_clock_ticks_ns((double)samples[SAMPLES / 2]) / BATCH};
 }
 
 static void add_cost(struct truth_finding *finding, struct cost cost)

@@ -58,9 +58,30 @@ struct truth_figure *truth_figure(struct truth_finding *finding, const char *nam
 					      ? &finding->figures[finding->figure_count++]
 					      : &lost;
 
-	*figure = (struct truth_figure){.unit = unit, .value = value};
+	*figure = (struct truth_figure){"", unit, value, NAN, NAN, NAN, NAN};
 	snprintf(figure->name, sizeof(figure->name), "%s", name);
 	return figure;
+}
+
+void truth_figure_row(struct truth_finding *finding, const struct truth_row *row,
+		      bool known)
+{
+	struct truth_figure *figure = truth_figure(finding, row->block, "", row->median);
+
+	figure->least = known ? row->least : NAN;
+	figure->most = known ? row->most : NAN;
+	figure->lower = row->lower;
+	figure->upper = row->upper;
+}
+
+void truth_conclude(struct truth_finding *finding,
+		    const struct truth_judgement *judgement)
+{
+	finding->error = judgement->error;
+	truth_say(finding, judgement->verdict, "%s",
+		  judgement->verdict == TRUTH_NOTHING
+			  ? "the event opens without an error, and stays 0"
+			  : "");
 }
 
 const char *truth_verdict_text(const struct truth_finding *finding, char text[32])

@@ -11,12 +11,9 @@ struct truth_figure {
 	char name[64];
 	const char *unit; /* "": a count */
 	double value;
-	/* If the truth is known, VALUE should be between the two. */
-	bool known;
-	double least, most;
-	/* Quartiles of the repetitions, if there were any. */
-	bool spread;
-	double lower, upper;
+	double least,
+		most; /* VALUE should be between the two. NAN: the truth is not known */
+	double lower, upper; /* quartiles of the repetitions; NAN: there were none */
 };
 
 #define TRUTH_FIGURES 24
@@ -63,6 +60,14 @@ void truth_say_absent(struct truth_finding *finding, const char *sentence);
  * the pointer is never NULL. */
 struct truth_figure *truth_figure(struct truth_finding *finding, const char *name,
 				  const char *unit, double value);
+
+/* Adds the figure of ROW. KNOWN: with what should be true. */
+void truth_figure_row(struct truth_finding *finding, const struct truth_row *row,
+		      bool known);
+
+/* Sets the verdict and the error of JUDGEMENT, with a reason if no block has one. */
+void truth_conclude(struct truth_finding *finding,
+		    const struct truth_judgement *judgement);
 
 /* Returns the text of the verdict for people: "exact", "+2 %". TEXT has 32 bytes. */
 const char *truth_verdict_text(const struct truth_finding *finding, char text[32]);

@@ -50,13 +50,15 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void truth_sort(int64_t *numbers, size_t count)
+{
+	qsort(numbers, count, sizeof(numbers[0]), compare);
+}
+
 void truth_row_fill(struct truth_row *row, int64_t *differences, size_t count,
 		    double turns)
 {
-	row->valid = count;
-	if (!count)
-		return;
-	qsort(differences, count, sizeof(differences[0]), compare);
+	truth_sort(differences, count);
 	row->lower = (double)differences[count / 4] / turns;
 	row->median = (double)differences[count / 2] / turns;
 	row->upper = (double)differences[count - 1 - count / 4] / turns;
@@ -95,7 +97,7 @@ static const struct truth_row *worst_of(const struct truth_row *rows, size_t cou
 	const struct truth_row *worst = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		double error = rows[i].valid ? fabs(error_of(&rows[i])) : 0;
+		double error = fabs(error_of(&rows[i]));
 
 		if (rows[i].misleads == misleads && error > TOLERANCE &&
 		    (!worst || error > fabs(error_of(worst))))
@@ -110,8 +112,6 @@ static bool counts_nothing(const struct truth_row *rows, size_t count)
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!rows[i].valid)
-			continue;
 		if (rows[i].lower != 0 || rows[i].upper != 0)
 			return false;
 		any |= is_much(&rows[i]);
@@ -128,7 +128,7 @@ static bool same_error(const struct truth_row *rows, size_t count, double *error
 	double least = INFINITY, most = -INFINITY, middle;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!rows[i].valid || rows[i].misleads || !is_much(&rows[i]))
+		if (rows[i].misleads || !is_much(&rows[i]))
 			continue;
 		least = fmin(least, error_of(&rows[i]));
 		most = fmax(most, error_of(&rows[i]));
@@ -140,7 +140,7 @@ static bool same_error(const struct truth_row *rows, size_t count, double *error
 	for (size_t i = 0; i < count; i++) {
 		double part = rows[i].least * fabs(middle) / rows[i].instructions;
 
-		if (rows[i].valid && !rows[i].misleads && !is_much(&rows[i]) &&
+		if (!rows[i].misleads && !is_much(&rows[i]) &&
 		    fabs(error_of(&rows[i])) > part + TOLERANCE)
 			return false;
 	}
@@ -154,7 +154,7 @@ struct truth_judgement truth_decide(const struct truth_row *rows, size_t count)
 	bool measured = false;
 
 	for (size_t i = 0; i < count; i++)
-		measured |= rows[i].valid && is_much(&rows[i]);
+		measured |= is_much(&rows[i]);
 	out.worst = worst_of(rows, count, false);
 	if (!measured)
 		out.verdict = TRUTH_UNJUDGED;
@@ -182,17 +182,14 @@ struct truth_judgement truth_decide(const struct truth_row *rows, size_t count)
 struct truth_judgement truth_decide_mispredicted(const struct truth_row *rows,
 						 size_t count)
 {
-	struct truth_judgement out = {.verdict = TRUTH_UNJUDGED};
+	struct truth_judgement out = {.verdict =
+					      count ? TRUTH_PLAUSIBLE : TRUTH_UNJUDGED};
 
 	for (size_t i = 0; i < count; i++) {
 		const struct truth_row *row = &rows[i];
 		double least = row->misleads ? FEWEST : 0;
 		double most = row->misleads ? MOST : TOLERANCE * row->instructions;
 
-		if (!row->valid)
-			continue;
-		if (out.verdict == TRUTH_UNJUDGED)
-			out.verdict = TRUTH_PLAUSIBLE;
 		if (row->median >= least && row->median <= most)
 			continue;
 		out.worst = row;

@@ -34,7 +34,6 @@ struct truth_row {
 	double instructions;	     /* of a turn, as a measure of what is much */
 	double lower, median, upper; /* quartiles of what was counted */
 	bool misleads;
-	bool valid; /* it was measured */
 };
 
 struct truth_judgement {
@@ -42,6 +41,8 @@ struct truth_judgement {
 	double error;		       /* with TRUTH_OFF: 0.02 is 2 % too many */
 	const struct truth_row *worst; /* the row that decided, or NULL */
 };
+
+void truth_sort(int64_t *numbers, size_t count);
 
 /* Fills the quartiles of ROW from COUNT differences, of TURNS turns each. Sorts them. */
 void truth_row_fill(struct truth_row *row, int64_t *differences, size_t count,

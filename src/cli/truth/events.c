@@ -41,8 +41,10 @@ static int measure_row(const struct truth_counter *counter,
 		else
 			return err;
 	}
-	truth_row_fill(row, differences, count == REPETITIONS ? count : 0, MANY - FEW);
-	return count == REPETITIONS ? 0 : -EAGAIN;
+	if (count < REPETITIONS)
+		return -EAGAIN;
+	truth_row_fill(row, differences, count, MANY - FEW);
+	return 0;
 }
 
 static bool is_of_interest(const struct truth_block *block, enum truth_work work,
@@ -81,34 +83,16 @@ static int measure_rows(const struct truth_counter *counter, enum truth_work wor
 
 /* --- verdicts ------------------------------------------------------------------------- */
 
-static void add_figures(struct truth_finding *finding, enum truth_work work,
-			const struct truth_row *rows, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct truth_figure *figure =
-			truth_figure(finding, rows[i].block, "", rows[i].median);
-
-		figure->known = work != TRUTH_MISPREDICTED && work != TRUTH_UNKNOWN_WORK;
-		figure->least = rows[i].least;
-		figure->most = rows[i].most;
-		figure->spread = true;
-		figure->lower = rows[i].lower;
-		figure->upper = rows[i].upper;
-	}
-}
-
 /* Says what was decided, and by which block. */
 static void conclude(struct truth_finding *finding,
 		     const struct truth_judgement *judgement, enum truth_work work)
 {
 	const struct truth_row *row = judgement->worst;
 
-	truth_say(finding, judgement->verdict, "%s", "");
-	finding->error = judgement->error;
+	truth_conclude(finding, judgement);
 	if (judgement->verdict == TRUTH_NOTHING)
-		truth_say(finding, TRUTH_NOTHING,
-			  "the event opens without an error, and stays 0");
-	else if (judgement->verdict == TRUTH_UNSTEADY)
+		return;
+	if (judgement->verdict == TRUTH_UNSTEADY)
 		truth_say(finding, TRUTH_UNSTEADY,
 			  "%s: repetitions differ, from %.4g to %.4g a turn, where %.4g "
 			  "are true: emulators and busy machines do that",
@@ -128,7 +112,6 @@ static void conclude(struct truth_finding *finding,
 		truth_say(finding, judgement->verdict,
 			  "%s: %.6g a turn, and %.6g are true", row->block, row->median,
 			  row->least);
-	finding->error = judgement->error;
 }
 
 static void judge(struct truth_finding *finding, const struct truth_counter *counter,
@@ -147,7 +130,10 @@ static void judge(struct truth_finding *finding, const struct truth_counter *cou
 			  strerror(-count));
 	if (count < 0)
 		return;
-	add_figures(finding, work, rows, (size_t)count);
+	for (int i = 0; i < count; i++)
+		truth_figure_row(finding, &rows[i],
+				 work != TRUTH_MISPREDICTED &&
+					 work != TRUTH_UNKNOWN_WORK);
 	judgement = work == TRUTH_MISPREDICTED
 			    ? truth_decide_mispredicted(rows, (size_t)count)
 			    : truth_decide(rows, (size_t)count);

@@ -3,6 +3,7 @@
  * theirs. */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,11 +95,11 @@ static void print_figure(struct pm_json *j, const struct truth_figure *figure)
 	pm_json_string(j, "name", figure->name);
 	pm_json_string(j, "unit", figure->unit);
 	pm_json_real(j, "value", figure->value, true);
-	if (figure->known) {
+	if (!isnan(figure->least)) {
 		pm_json_real(j, "least", figure->least, true);
 		pm_json_real(j, "most", figure->most, true);
 	}
-	if (figure->spread) {
+	if (!isnan(figure->lower)) {
 		pm_json_real(j, "lower", figure->lower, true);
 		pm_json_real(j, "upper", figure->upper, true);
 	}

@@ -119,9 +119,9 @@ static void add_figures(struct truth_finding *finding, const struct trial *trial
 		struct truth_figure *figure =
 			truth_figure(finding, "estimate", "", e->value);
 
-		figure->known = true;
 		figure->least = figure->most = trial->truth;
-		figure->spread = !trial->by_kernel && isfinite(e->error);
+		if (trial->by_kernel || !isfinite(e->error))
+			continue;
 		figure->lower = e->value - e->error;
 		figure->upper = e->value + e->error;
 	}

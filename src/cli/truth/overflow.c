@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/truth/checks.h"
@@ -22,7 +21,7 @@ struct sampled {
 	uint64_t value, reference; /* events, by the sampled counter and another */
 	uint64_t samples, lost, throttled;
 	size_t count; /* of the places that were kept */
-	uint64_t places[2 * OVERFLOWS];
+	int64_t places[2 * OVERFLOWS];
 };
 
 /* A sample that has nothing but its place. */
@@ -43,7 +42,7 @@ static int drain(struct pm_ring *ring, struct sampled *sampled)
 			continue;
 		sampled->samples++;
 		if (sampled->count < sizeof(sampled->places) / sizeof(uint64_t))
-			sampled->places[sampled->count++] = record->ip;
+			sampled->places[sampled->count++] = (int64_t)record->ip;
 	}
 	pm_ring_release(ring);
 	sampled->lost = ring->lost;
@@ -123,11 +122,9 @@ static void compare(struct truth_finding *finding, const struct sampled *s)
 	double apart = fabs((double)s->value - (double)s->reference);
 	struct truth_figure *figure = truth_figure(finding, "overflows", "", found);
 
-	figure->known = true;
 	figure->least = floor(expected);
 	figure->most = ceil(expected);
 	figure = truth_figure(finding, "events while sampled", "", (double)s->value);
-	figure->known = true;
 	figure->least = figure->most = (double)s->reference;
 	if (s->throttled)
 		truth_say(finding, TRUTH_UNJUDGED,
@@ -167,13 +164,6 @@ void truth_overflows(struct truth_finding *finding, const struct pm_event *event
 
 #define SKID_PERIOD 97
 
-static int compare_places(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * The block has one branch, at its end. A sample without skid is at the first instruction,
  * which is next, or at the branch itself if it is precise. Turns places into instructions
@@ -182,8 +172,9 @@ static int compare_places(const void *a, const void *b)
 static size_t skids(struct sampled *s)
 {
 	const struct truth_block *block = &truth_blocks[0];
-	uint64_t begin = block->chain_ends[0], end = block->chain_ends[1];
-	uint64_t bytes = (end - begin) / block->instructions;
+	int64_t begin = (int64_t)block->chain_ends[0],
+		end = (int64_t)block->chain_ends[1];
+	int64_t bytes = (end - begin) / block->instructions;
 	size_t inside = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
@@ -195,7 +186,7 @@ static size_t skids(struct sampled *s)
 			s->places[inside] = 0;
 		inside++;
 	}
-	qsort(s->places, inside, sizeof(s->places[0]), compare_places);
+	truth_sort(s->places, inside);
 	return inside;
 }
 
@@ -211,7 +202,6 @@ static size_t add_skid(struct truth_finding *finding, unsigned int precise,
 	snprintf(name, sizeof(name), "skid with precise_ip %u", precise);
 	figure =
 		truth_figure(finding, name, "instructions", (double)s->places[count / 2]);
-	figure->spread = true;
 	figure->lower = (double)s->places[0];
 	figure->upper = (double)s->places[count - 1];
 	snprintf(name, sizeof(name), "samples elsewhere, precise_ip %u", precise);

@@ -125,7 +125,6 @@ static void check_modes(struct truth_finding *finding,
 	truth_figure(finding, "user mode", "", user);
 	truth_figure(finding, "kernel mode", "", kernel);
 	figure = truth_figure(finding, "both", "", both);
-	figure->known = true;
 	figure->least = figure->most = user + kernel;
 	if (fabs(user + kernel - both) > ALIKE * both)
 		truth_say(finding, TRUTH_WRONG,

@@ -239,21 +239,12 @@ static void decide(struct truth_finding *finding, const struct test *test,
 		   struct truth_row *row)
 {
 	struct truth_judgement judgement = truth_decide(row, 1);
-	struct truth_figure *figure = truth_figure(finding, row->block, "", row->median);
 
-	figure->known = figure->spread = true;
-	figure->least = figure->most = 1;
-	figure->lower = row->lower;
-	figure->upper = row->upper;
-	truth_say(finding, judgement.verdict, "%s", "");
-	finding->error = judgement.error;
+	truth_figure_row(finding, row, true);
+	truth_conclude(finding, &judgement);
 	if (judgement.worst)
 		truth_say(finding, judgement.verdict, "%.4g for each of the %s",
 			  row->median, test->what);
-	else if (judgement.verdict == TRUTH_NOTHING)
-		truth_say(finding, TRUTH_NOTHING,
-			  "the event opens without an error, and stays 0");
-	finding->error = judgement.error;
 }
 
 static void judge(struct truth_finding *finding, const struct test *test,
