@@ -52,7 +52,7 @@ perfmon_SOURCES = \
 	src/cli/truth/data.c src/cli/truth/data.h src/cli/truth/decide.c src/cli/truth/decide.h \
 	src/cli/truth/events.c src/cli/truth/json.c src/cli/truth/multiplex.c \
 	src/cli/truth/names.c src/cli/truth/names.h src/cli/truth/overflow.c src/cli/truth/pick.c \
-	src/cli/truth/print.h src/cli/truth/reads.c src/cli/truth/software.c \
+	src/cli/truth/reads.c src/cli/truth/software.c \
 	src/cli/truth/text.c src/cli/truth/truth.c src/cli/truth/truth.h
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(NCURSES_CFLAGS) \
 	-DBINDIR='"$(bindir)"' -DLIBDIR='"$(libdir)"' -DEXACTDIR='"$(libexecdir)/perfmon/valgrind"'

@@ -4,6 +4,7 @@
 #define PM_CLI_TRUTH_DATA_H
 
 #include "cli/truth/decide.h"
+#include "core/report/output/out.h"
 #include "perfmon/info.h"
 
 /* A figure of a finding: counts of a block, a cost, a width. */
@@ -74,5 +75,9 @@ const char *truth_verdict_text(const struct truth_finding *finding, char text[32
 
 /* Returns whether anything is wrong. */
 bool truth_report_is_bad(const struct truth_report *report);
+
+/* text.c and json.c: for people, and for bug reports. Returns 0, or an error of listing the PMUs. */
+void truth_print_text(const struct truth_report *report, struct pm_out *out);
+int truth_print_json(const struct truth_report *report, struct pm_out *out);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/truth/print.h"
+#include "cli/truth/data.h"
 #include "core/kernel/files.h"
 #include "core/report/output/json.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "cli/truth/print.h"
+#include "cli/truth/data.h"
 #include "core/report/output/escape.h"
 #include "core/report/output/number.h"
 #include "core/report/output/row.h"

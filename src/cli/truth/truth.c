@@ -10,7 +10,6 @@
 
 #include "cli/common/common.h"
 #include "cli/truth/checks.h"
-#include "cli/truth/print.h"
 
 /* clang-format off */
 static const char help[] =
