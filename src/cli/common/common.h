@@ -194,6 +194,13 @@ char *cli_folder_make(const char *command, const char *what);
 /* Removes FOLDER and all in it. NULL is allowed. */
 void cli_folder_remove(const char *folder);
 
+/* Returns whether FOLDER has no file, but for hidden ones. */
+bool cli_folder_is_empty(const char *folder);
+
+/* Returns the path of PROFILE in the existing FOLDER in the form of PERFMON_PROFILE, or NULL without
+ * memory. free(3) it. */
+char *cli_profile_in(const char *folder, const char *profile);
+
 /* --- sources.c: sources ------------------------------------------------------------- */
 
 /* Sources of profiles: files, directories of files, and running processes. Functions that

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/common/common.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -97,4 +98,32 @@ void cli_folder_remove(const char *folder)
 	for (int i = 0; folder && *folder && i < 100; i++)
 		if (nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS))
 			return;
+}
+
+bool cli_folder_is_empty(const char *folder)
+{
+	DIR *entries = opendir(folder);
+	bool empty = true;
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries)))
+		empty &= entry->d_name[0] == '.';
+	if (entries)
+		closedir(entries);
+	return empty;
+}
+
+char *cli_profile_in(const char *folder, const char *profile)
+{
+	char *path = malloc(2 * strlen(folder) + strlen(profile) + 2), *to = path;
+
+	for (; path && *folder; folder++) {
+		*to++ = *folder;
+		/* %p and the like have no meaning in the name of an existing folder. */
+		if (*folder == '%')
+			*to++ = '%';
+	}
+	if (path)
+		sprintf(to, "/%s", profile);
+	return path;
 }

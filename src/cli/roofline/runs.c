@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/roofline/runs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -69,36 +68,16 @@ static const struct {
 /* Sets the variables of a run whose profiles go to FOLDER. */
 static int set_environment(const char *folder, const char *events, bool timed)
 {
-	char profile[2 * PATH_MAX], *to = profile;
+	char *profile = cli_profile_in(folder, "");
+	int err;
 
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
 		if (!timed || !hidden[i].timed_sees)
 			unsetenv(hidden[i].name);
-
-	/* %p and the like have no meaning here. */
-	for (const char *c = folder; *c; c++) {
-		*to++ = *c;
-		if (*c == '%')
-			*to++ = '%';
-	}
-	strcpy(to, "/");
-	if (!setenv("PERFMON_PROFILE", profile, 1) &&
-	    !setenv("PERFMON_OUTPUT", "none", 1) && !setenv("PERFMON_EVENTS", events, 1))
-		return 0;
-	return cli_fail(CLI_FAILED, "roofline", "%s", strerror(errno));
-}
-
-static bool has_profile(const char *folder)
-{
-	DIR *directory = opendir(folder);
-	const struct dirent *entry;
-	bool found = false;
-
-	while (directory && !found && (entry = readdir(directory)))
-		found = *entry->d_name != '.';
-	if (directory)
-		closedir(directory);
-	return found;
+	err = !profile || setenv("PERFMON_PROFILE", profile, 1) ||
+	      setenv("PERFMON_OUTPUT", "none", 1) || setenv("PERFMON_EVENTS", events, 1);
+	free(profile);
+	return err ? cli_no_memory("roofline") : 0;
 }
 
 /* The signal ends this process when the folder is removed. */
@@ -106,12 +85,6 @@ static int interrupted(const char *when)
 {
 	return cli_fail(CLI_FAILED, "roofline", "no roofline: %s came %s",
 			strsignal(cli_child_interrupt()), when);
-}
-
-static int cannot_run(const char *name, int err)
-{
-	cli_complain("roofline", "cannot run '%s': %s", name, strerror(-err));
-	return err == -ENOENT ? 127 : 126;
 }
 
 int roof_run_timed(struct roof_runs *runs, char **command)
@@ -122,11 +95,11 @@ int roof_run_timed(struct roof_runs *runs, char **command)
 	if (status)
 		return status;
 	if (err)
-		return cannot_run(command[0], err);
+		return cli_child_cannot_run("roofline", command[0], err);
 	if (cli_child_interrupt() && !WIFSIGNALED(runs->status))
 		return interrupted("in the run for times");
 	/* Its signal says what happened. */
-	if (WIFSIGNALED(runs->status) || has_profile(runs->timed))
+	if (WIFSIGNALED(runs->status) || !cli_folder_is_empty(runs->timed))
 		return 0;
 	return cli_fail(
 		WEXITSTATUS(runs->status) ?: CLI_FAILED, "roofline",
@@ -193,7 +166,7 @@ static int compare_ends(const struct roof_runs *runs, const char *name, int erro
 {
 	char first[64], second[64];
 
-	if (runs->counts_status == runs->status && has_profile(runs->counts))
+	if (runs->counts_status == runs->status && !cli_folder_is_empty(runs->counts))
 		return 0;
 	if (runs->counts_status != runs->status)
 		cli_complain("roofline",
@@ -243,7 +216,7 @@ int roof_run_counted(struct roof_runs *runs, char **command)
 	if (cli_child_interrupt())
 		status = interrupted("in the run that counts by translation");
 	else if (err)
-		status = cannot_run(command[0], err);
+		status = cli_child_cannot_run("roofline", command[0], err);
 	else if (streams[0] >= 0 && lseek(streams[0], 0, SEEK_CUR) > 0)
 		status = input_was_read(command[0]);
 	else

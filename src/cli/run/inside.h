@@ -44,10 +44,6 @@ void run_plan_free(struct run_plan *plan);
 
 /* --- passes.c ----------------------------------------------------------------------- */
 
-/* Returns the path of PROFILE in the existing FOLDER in the form of PERFMON_PROFILE, or NULL without
- * memory. free(3) it. */
-char *run_profile_in(const char *folder, const char *profile);
-
 /*
  * run_passes() - runs COMMAND with the EVENTS of -e, and keeps the joined profile in the file PROFILE if
  * that is not NULL. The environment says all else, as for one run. Returns the exit status of the

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/run/inside.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -75,35 +74,7 @@ static void folder_of(const struct passes *p, size_t pass, char path[PATH_MAX])
 	snprintf(path, PATH_MAX, "%.*s/%zu", PATH_MAX - 32, p->folder, pass + 1);
 }
 
-static bool is_empty(const char *folder)
-{
-	DIR *entries = opendir(folder);
-	bool empty = true;
-	struct dirent *entry;
-
-	while (entries && (entry = readdir(entries)))
-		empty &= entry->d_name[0] == '.';
-	if (entries)
-		closedir(entries);
-	return empty;
-}
-
 /* --- runs ----------------------------------------------------------------------------- */
-
-char *run_profile_in(const char *folder, const char *profile)
-{
-	char *path = malloc(2 * strlen(folder) + strlen(profile) + 2), *to = path;
-
-	for (; path && *folder; folder++) {
-		*to++ = *folder;
-		/* %p and the like have no meaning in the name of an existing folder. */
-		if (*folder == '%')
-			*to++ = '%';
-	}
-	if (path)
-		sprintf(to, "/%s", profile);
-	return path;
-}
 
 /* Sets what the program of a pass finds in its environment. */
 static int environment_set(const struct passes *p, size_t pass)
@@ -116,7 +87,7 @@ static int environment_set(const struct passes *p, size_t pass)
 		return failed(errno);
 	/* The command may change its directory. */
 	here = realpath(folder, NULL);
-	template = here ? run_profile_in(here, "") : NULL;
+	template = here ? cli_profile_in(here, "") : NULL;
 	err = !template || setenv("PERFMON_EVENTS", p->plan.events[pass], 1) ||
 	      setenv("PERFMON_PROFILE", template, 1) ||
 	      setenv("PERFMON_OUTPUT", "none", 1);
@@ -254,7 +225,7 @@ static int pass_read(struct passes *p, size_t pass)
 	char folder[PATH_MAX];
 
 	folder_of(p, pass, folder);
-	if (!is_empty(folder))
+	if (!cli_folder_is_empty(folder))
 		return pass ? pass_join(p, folder, pass) : first_read(p, folder);
 	return cli_fail(
 		CLI_FAILED, "run",

@@ -191,7 +191,7 @@ static char *profile_from_here(const char *profile)
 		return NULL;
 	if (*profile == '/' || !getcwd(here, sizeof(here)))
 		return strdup(profile);
-	path = run_profile_in(here, profile);
+	path = cli_profile_in(here, profile);
 	if (path)
 		cli_variable_set("run", "PERFMON_PROFILE", path);
 	return path;
