@@ -109,6 +109,13 @@ try "--counts alone" shows 2 err "--timed is missing" --counts x
 try "a command and profiles" shows 2 err "a command and profiles were given" --timed x true
 try "no such command" shows 127 err "cannot run './nosuch'" --quantities ./nosuch
 try "a program without regions" shows 1 err "no profile was written" --quantities true
+# shellcheck disable=SC2016 # the shell of the command expands it
+relative() {
+	mkdir -p "$here/below"
+	TMPDIR=below shows 1 err "no profile was written" --quantities sh -c 'echo "$PERFMON_PROFILE"' &&
+		grep -q "^$here/below/perfmon-roofline-" "$here/out" && TMPDIR=none shows 1 err "cannot create '$here/none/" true
+}
+try "a TMPDIR that is relative is taken from here" relative
 try "help" shows 0 out "usage: perfmon roofline" --help
 without_valgrind() {
 	both 1 err "install the package valgrind" env PATH="$here/empty" "$perfmon" roofline "$here/kernels"

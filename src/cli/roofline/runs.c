@@ -22,21 +22,10 @@
 
 int roof_runs_begin(struct roof_runs *runs)
 {
-	const char *below = getenv("TMPDIR");
-
-	memset(runs, 0, sizeof(*runs));
-	runs->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
-	snprintf(runs->folder, sizeof(runs->folder), "%s/perfmon-roofline-XXXXXX",
-		 below && *below == '/' ? below : "/tmp");
-	if (!mkdtemp(runs->folder)) {
-		cli_complain(
-			"roofline",
-			"cannot make a folder for profiles like '%s': %s: set TMPDIR "
-			"to a folder with room",
-			runs->folder, strerror(errno));
-		*runs->folder = '\0';
+	*runs = (struct roof_runs){.input = lseek(STDIN_FILENO, 0, SEEK_CUR)};
+	runs->folder = cli_folder_make("roofline", "profiles");
+	if (!runs->folder)
 		return CLI_FAILED;
-	}
 	snprintf(runs->timed, sizeof(runs->timed), "%s/timed", runs->folder);
 	snprintf(runs->counts, sizeof(runs->counts), "%s/counts", runs->folder);
 	if (!mkdir(runs->timed, 0700) && !mkdir(runs->counts, 0700))
@@ -48,7 +37,8 @@ int roof_runs_begin(struct roof_runs *runs)
 void roof_runs_end(struct roof_runs *runs)
 {
 	cli_folder_remove(runs->folder);
-	*runs->folder = '\0';
+	free(runs->folder);
+	runs->folder = NULL;
 }
 
 /* --- a run ------------------------------------------------------------------------------ */

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 struct roof_runs {
-	char folder[PATH_MAX / 2];		/* "" before roof_runs_begin() */
+	char *folder;				/* NULL: none */
 	char timed[PATH_MAX], counts[PATH_MAX]; /* folders of profiles inside of it */
 	off_t input;	   /* where standard input began; -1: it cannot be read twice */
 	int status;	   /* of the first run, as waitpid(2) gives it */
