@@ -32,11 +32,12 @@ run() { # NAME FILE
 	callgrind) "$perfmon" export -f callgrind "$2" ;;
 	split) "$perfmon" export -f json-split "$2" ;;
 	pprof) "$perfmon" export -T -f pprof "$2" ;;
+	roofline) "$perfmon" roofline --quick -f json --timed "$2" ;;
 	weight) "$perfmon" export -f folded -w nosuch "$2" ;;
 	esac
 }
 all="text flat threads csv json html merged merged_csv merged_json metrics diff diff_json top
-	chrome folded callgrind split pprof weight"
+	chrome folded callgrind split pprof weight roofline"
 make() { # KIND [MIB]
 	"$hostile" "$1" "$here/$1" "${2:-1}" && cp "$here/$1" "$here/$1.twin"
 }

@@ -143,7 +143,7 @@ static uint32_t leaves_that_fit(void)
 				  sizeof(struct perfmon_profile_count) + 40));
 }
 
-/* A chain of long names, and so many paths below all of it. */
+/* A chain of long names, and so many paths below all of it. The first has what a roofline needs. */
 static void deep(struct profile_builder *b)
 {
 	struct perfmon_profile_thread *thread;
@@ -156,11 +156,15 @@ static void deep(struct profile_builder *b)
 	for (uint32_t i = 1; i < PERFMON_PROFILE_DEPTH_MAX; i++)
 		region(b, "", i, name);
 	thread = builder_thread(b, 1, 1, 1);
-	builder_nodes(b, thread, PERFMON_PROFILE_DEPTH_MAX + count);
+	builder_nodes(b, thread, PERFMON_PROFILE_DEPTH_MAX + count + 2);
 	builder_node(b, thread, 0, 0);
 	for (uint32_t n = 1; n < PERFMON_PROFILE_DEPTH_MAX; n++)
 		visited(b, thread, n, n);
 	leaves(b, thread, count, PERFMON_PROFILE_DEPTH_MAX);
+	visited(b, thread, 2, builder_region(b, "flops []"))->flags =
+		PERFMON_PROFILE_NODE_QUANTITY;
+	visited(b, thread, 2, builder_region(b, "bytes [B]"))->flags =
+		PERFMON_PROFILE_NODE_QUANTITY;
 }
 
 /* Many paths that count one event, and many events that nothing counts. */

@@ -4,17 +4,18 @@
 
 #include <math.h>
 
+#include "core/report/cells.h"
 #include "core/report/output/json.h"
 
 static void put_path(struct pm_json *j, const struct pm_report_tree *tree, uint32_t n)
 {
-	uint32_t up[PERFMON_PROFILE_DEPTH_MAX + 1], depth = 0;
+	uint32_t line[PM_PATH_NODES];
+	uint32_t count = pm_report_path(tree, n, PM_PATH_BYTES, line);
 
-	for (; n && depth <= PERFMON_PROFILE_DEPTH_MAX; n = tree->nodes[n].parent)
-		up[depth++] = n;
 	pm_json_begin(j, "path", "[");
-	while (depth)
-		pm_json_string(j, NULL, pm_path_name(tree, up[--depth]));
+	for (uint32_t i = 0; i < count; i++)
+		pm_json_string(j, NULL,
+			       line[i] ? pm_path_name(tree, line[i]) : PM_PATH_LEFT);
 	pm_json_close(j, "]");
 }
 
