@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/report/output/json.h"
 #include "core/text/diag.h"
 
 enum cli_ceiling_of {
@@ -62,9 +63,8 @@ struct cli_ceilings {
 	struct cli_ceiling *at;
 };
 
-/* "L1", "memory", "double precision"; "triad", "FMA". */
+/* "L1", "memory", "double precision". */
 const char *cli_ceiling_name(enum cli_ceiling_of of);
-const char *cli_ceiling_way(enum cli_ceiling_by by);
 
 /* Returns how many CPUs this process may use, at least 1: no more threads are measured. */
 uint32_t cli_ceilings_threads(void);
@@ -105,6 +105,8 @@ const struct cli_ceiling *cli_ceiling_find(const struct cli_ceilings *ceilings,
  */
 int cli_ceilings_read(struct cli_ceilings *ceilings, const char *path,
 		      struct pm_diag *diag);
+/* Writes the array "ceilings" of an object. */
+void cli_ceilings_put(const struct cli_ceilings *ceilings, struct pm_json *j);
 /* Writes JSON through SINK. Returns 0 or the error of SINK. */
 int cli_ceilings_write(const struct cli_ceilings *ceilings,
 		       int (*sink)(void *argument, const char *text, size_t size),

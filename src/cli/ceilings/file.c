@@ -8,7 +8,6 @@
 
 #include "cli/ceilings/ceilings.h"
 #include "cli/common/common.h"
-#include "core/report/output/json.h"
 #include "core/text/grow.h"
 
 #define FORMAT "perfmon ceilings 1"
@@ -32,11 +31,6 @@ static const char *const ways[CLI_CEILING_WAYS] = {
 const char *cli_ceiling_name(enum cli_ceiling_of of)
 {
 	return names[of];
-}
-
-const char *cli_ceiling_way(enum cli_ceiling_by by)
-{
-	return ways[by];
 }
 
 /* --- finding ---------------------------------------------------------------------------- */
@@ -75,6 +69,25 @@ const struct cli_ceiling *cli_ceiling_find(const struct cli_ceilings *ceilings,
 
 /* --- writing ---------------------------------------------------------------------------- */
 
+void cli_ceilings_put(const struct cli_ceilings *ceilings, struct pm_json *j)
+{
+	pm_json_begin(j, "ceilings", "[");
+	for (uint32_t i = 0; i < ceilings->count; i++) {
+		const struct cli_ceiling *c = &ceilings->at[i];
+
+		pm_json_begin_line(j);
+		pm_json_string(j, "of", names[c->of]);
+		pm_json_string(j, "by", ways[c->by]);
+		pm_json_number(j, "threads", c->threads);
+		pm_json_number(j, "bits", c->bits);
+		pm_json_real(j,
+			     c->of < CLI_CEILING_LEVELS ? "bytes_per_s" : "flops_per_s",
+			     c->rate, true);
+		pm_json_close(j, "}");
+	}
+	pm_json_close(j, "]");
+}
+
 int cli_ceilings_write(const struct cli_ceilings *ceilings,
 		       int (*sink)(void *argument, const char *text, size_t size),
 		       void *argument)
@@ -90,21 +103,7 @@ int cli_ceilings_write(const struct cli_ceilings *ceilings,
 	pm_json_string(&j, "cpus", ceilings->cpus);
 	pm_json_bool(&j, "quick", ceilings->quick);
 	pm_json_real(&j, "others_percent", 100 * ceilings->taken, true);
-	pm_json_begin(&j, "ceilings", "[");
-	for (uint32_t i = 0; i < ceilings->count; i++) {
-		const struct cli_ceiling *c = &ceilings->at[i];
-
-		pm_json_begin_line(&j);
-		pm_json_string(&j, "of", names[c->of]);
-		pm_json_string(&j, "by", ways[c->by]);
-		pm_json_number(&j, "threads", c->threads);
-		pm_json_number(&j, "bits", c->bits);
-		pm_json_real(&j,
-			     c->of < CLI_CEILING_LEVELS ? "bytes_per_s" : "flops_per_s",
-			     c->rate, true);
-		pm_json_close(&j, "}");
-	}
-	pm_json_close(&j, "]");
+	cli_ceilings_put(ceilings, &j);
 	pm_json_close(&j, "}");
 	pm_out_text(&out, "\n");
 	return pm_out_end(&out);

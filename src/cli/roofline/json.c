@@ -51,18 +51,6 @@ static void put_point(struct pm_json *j, const struct roof *roof, uint32_t n)
 	pm_json_close(j, "}");
 }
 
-static void put_ceiling(struct pm_json *j, const struct cli_ceiling *c)
-{
-	pm_json_begin_line(j);
-	pm_json_string(j, "of", cli_ceiling_name(c->of));
-	pm_json_string(j, "by", cli_ceiling_way(c->by));
-	pm_json_number(j, "threads", c->threads);
-	pm_json_number(j, "bits", c->bits);
-	pm_json_real(j, c->of < CLI_CEILING_LEVELS ? "bytes_per_s" : "flops_per_s",
-		     c->rate, true);
-	pm_json_close(j, "}");
-}
-
 static void put_machine(struct pm_json *j, const struct cli_ceilings *c)
 {
 	pm_json_begin(j, "machine", "{");
@@ -92,10 +80,7 @@ int roof_json(const struct roof *roof, struct pm_out *out)
 	pm_json_real(&j, "others_percent", 100 * roof->ceilings->taken, true);
 	pm_json_text(&j, "source", roof->source == ROOF_EXACT ? "exact" : "quantities",
 		     tree);
-	pm_json_begin(&j, "ceilings", "[");
-	for (uint32_t i = 0; i < roof->ceilings->count; i++)
-		put_ceiling(&j, &roof->ceilings->at[i]);
-	pm_json_close(&j, "]");
+	cli_ceilings_put(roof->ceilings, &j);
 	pm_json_begin(&j, "points", "[");
 	for (uint32_t n = tree ? pm_path_next(tree, 0) : 0; n; n = pm_path_next(tree, n))
 		put_point(&j, roof, n);
