@@ -105,25 +105,34 @@ try "exact events have no metrics of perf" says 2 "-M needs the counters of a CP
 mkdir -p "$here/bin"
 cat >"$here/bin/perf" <<'END'
 #!/bin/sh
-cat <<'TEXT'
+cat <<TEXT
 
 Metrics:
 
   folded
        [A description that is folded
         [since it is long]]
-       [(page\-faults + 1) * 34 /
-        (2 * page\-faults
+       [(page\\-faults + 1) * 34 /
+        (2 * page\\-faults
         + 2)]
        [folded > 0.1 & short > 5]
   named
        [A description]
-       [nopmu@event\=0x1\,
-        umask\=0x2@]
+       [nopmu@event\\=0x1\\,
+        umask\\=0x2@]
   short
        [A description]
-       [23 - page\-faults * 0]
+       [23 - page\\-faults * 0]
        [short > 5]
+  long
+       [A description]
+       [long_event * 2]
+
+Events:
+
+  long_event
+       [A description]
+       software/$(printf 'config=%020d,' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30)config=$(printf %0200d 0)/
 TEXT
 END
 chmod +x "$here/bin/perf"
@@ -138,6 +147,8 @@ try "an expression that perf has folded is read, not its limit" has_value folded
 try "and one that it has not" has_value short 23
 folded_name() { (PATH="$here/bin:$PATH" && says 1 "which needs 'nopmu/event=0x1,umask=0x2/'" stat -M named true); }
 try "a name of an event that is folded at its comma is one" folded_name
+long_event() { (PATH="$here/bin:$PATH" && says 1 "event 'long_event' has too many terms" stat -M long true); }
+try "an event with more terms than a name can have is refused" long_event
 
 if ! perf --version >"$here/out" 2>&1; then
 	skip "metrics of perf" "perf is not installed"

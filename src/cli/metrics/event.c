@@ -69,6 +69,19 @@ static void put_encoding(struct terms *to, const char *encoding, struct pm_slice
 	}
 }
 
+/* Puts "pmu/terms/modifiers". */
+static void put_event(struct terms *to, struct pm_slice pmu, const struct terms *inner,
+		      struct pm_slice modifiers)
+{
+	put(to, pmu);
+	put(to, pm_slice_of("/"));
+	put(to, pm_slice_of(inner->text));
+	put(to, pm_slice_of("/"));
+	if (modifiers.length)
+		put(to, modifiers);
+	to->full |= inner->full;
+}
+
 /* "pmu/EVENT,term=value/modifiers", in which perf knows EVENT, in the PMU's own terms. */
 static void encode_terms(const struct metric_definitions *all, struct pm_slice name,
 			 struct terms *to)
@@ -89,13 +102,7 @@ static void encode_terms(const struct metric_definitions *all, struct pm_slice n
 		else
 			put_term(&inner, term);
 	}
-	put(to, pmu);
-	put(to, pm_slice_of("/"));
-	put(to, pm_slice_of(inner.text));
-	put(to, pm_slice_of("/"));
-	if (modifiers.length)
-		put(to, modifiers);
-	to->full |= inner.full;
+	put_event(to, pmu, &inner, modifiers);
 }
 
 /* Writes what the events of this project call NAME. */
@@ -109,19 +116,13 @@ static void encode(const struct metric_definitions *all, const char *name,
 
 	if (strchr(name, '/')) {
 		encode_terms(all, pm_slice_of(name), to);
-		return;
-	}
-	if (!encoding) {
+	} else if (encoding) {
+		put_encoding(&inner, encoding, (struct pm_slice){NULL, 0});
+		put_event(to, pm_slice_cut(pm_slice_of(encoding), '/', NULL), &inner,
+			  modifiers);
+	} else {
 		put(to, pm_slice_of(name));
-		return;
 	}
-	put_encoding(&inner, encoding, (struct pm_slice){NULL, 0});
-	put(to, pm_slice_cut(pm_slice_of(encoding), '/', NULL));
-	put(to, pm_slice_of("/"));
-	put(to, pm_slice_of(inner.text));
-	put(to, pm_slice_of("/"));
-	if (modifiers.length)
-		put(to, modifiers);
 }
 
 /* Returns whether TEXT has modifiers of its own. */
