@@ -29,6 +29,7 @@ cat >"$here/m.json" <<'JSON'
 {"Header": {"Info": "as vendors publish them, \u00b5"}, "Metrics": [
  {"MetricName": "faults", "MetricExpr": "2 * page\\-faults + base", "ScaleUnit": "100%"},
  {"MetricName": "base", "MetricExpr": "(page\\-faults if #num_cpus > 0 else no_such) * has_event(page\\-faults)"},
+ {"MetricName": "doubled", "MetricExpr": "page\\-faults", "ScaleUnit": "2events"},
  {"MetricName": "rate", "MetricExpr": "page\\-faults / duration_time", "ScaleUnit": "1faults/s"},
  {"MetricName": "ratio", "MetricExpr": "d_ratio(page\\-faults, 0) + min(1, page\\-faults) + max(2, 3)"},
  {"MetricName": "none", "MetricExpr": "1 / (page\\-faults - page\\-faults)"},
@@ -56,8 +57,9 @@ print([e["count"] for e in report["events"] if e["event"].startswith("page-fault
 }
 by_hand() {
 	"$perfmon" stat -f json -o "$here/stat" \
-		-M "@$here/m.json:faults,@$here/m.json:ratio,@$here/m.json:none,@$here/m.json:rate,@$here/m.json:cpu" true 2>"$here/err" || return 1
+		-M "@$here/m.json:faults,@$here/m.json:ratio,@$here/m.json:none,@$here/m.json:rate,@$here/m.json:cpu,@$here/m.json:doubled" true 2>"$here/err" || return 1
 	[ "$(m faults)" = "$((300 * $(n)))" ] && [ "$(m ratio)" = 4 ] && [ "$(m none)" = None ] && [ "$(m cpu)" = "$(n)" ] &&
+		[ "$(m doubled)" = "$((2 * $(n)))" ] && grep -q '"unit":"events"' "$here/stat" &&
 		python3 -c 'import json, sys
 report = json.load(open(sys.argv[1]))
 rate = [m for m in report["metrics"] if m["metric"] == "rate"][0]

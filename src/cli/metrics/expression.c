@@ -113,8 +113,7 @@ static const char *symbol_end(const char *at)
 	return at;
 }
 
-/* Returns the end of the number at AT, or AT: "1", ".5", "1e-9". */
-static const char *number_end(const char *at)
+const char *metric_number_end(const char *at)
 {
 	const char *end = at + strspn(at, "0123456789"), *exponent;
 	bool digits = end > at;
@@ -285,7 +284,7 @@ static int operand(struct parser *p, uint32_t *node)
 	if (c == '#')
 		return literal(p, node);
 	/* As in perf the longer one counts: 128B is a name. */
-	end = number_end(p->at);
+	end = metric_number_end(p->at);
 	if (end > p->at && end >= symbol_end(p->at))
 		return number(p, end, node);
 	return named(p, node);

@@ -48,6 +48,9 @@ int metric_tree_add(struct metric_tree *tree, struct metric_node node, uint32_t 
 int metric_expression_parse(struct metric_tree *tree, const char *text,
 			    const struct metric_meaning *meaning, uint32_t *root);
 
+/* Returns the end of the number at AT, or AT: "1", ".5", "1e-9". */
+const char *metric_number_end(const char *at);
+
 /* Numbers of operands of an operation. */
 uint32_t metric_operands(enum pm_metric_what what);
 

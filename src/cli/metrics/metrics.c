@@ -312,7 +312,7 @@ static const char *scale(struct work *work, const char *scale_unit, uint32_t *ro
 	*err = 0;
 	if (!scale_unit)
 		return "";
-	length = strspn(scale_unit, "0123456789.eE+-");
+	length = (size_t)(metric_number_end(scale_unit) - scale_unit);
 	if (!length || length >= sizeof(digits))
 		return scale_unit;
 	memcpy(digits, scale_unit, length);
