@@ -19,6 +19,7 @@ int metric_definition_add(struct metric_definitions *all, const char *name,
 	metric->name = strdup(name);
 	metric->expression = strdup(expression);
 	metric->scale_unit = scale_unit ? strdup(scale_unit) : NULL;
+	metric->is = METRIC_UNREAD;
 	return metric->name && metric->expression && (!scale_unit || metric->scale_unit)
 		       ? 0
 		       : -ENOMEM;
@@ -37,8 +38,8 @@ int metric_encoding_add(struct metric_definitions *all, const char *name,
 	return encoding->name && encoding->event ? 0 : -ENOMEM;
 }
 
-const struct metric_definition *
-metric_definition_find(const struct metric_definitions *all, const char *name)
+struct metric_definition *metric_definition_find(const struct metric_definitions *all,
+						 const char *name)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (!strcasecmp(all->metrics[i].name, name))

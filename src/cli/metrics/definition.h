@@ -12,6 +12,9 @@
 struct metric_definition {
 	char *name, *expression;
 	char *scale_unit; /* "100%", "1GB/s"; NULL: none */
+	/* For whoever reads the expression: whether that has begun or is done, and the tree. */
+	enum { METRIC_UNREAD, METRIC_READING, METRIC_READ } is;
+	uint32_t root;
 };
 
 struct metric_encoding {
@@ -33,8 +36,8 @@ int metric_encoding_add(struct metric_definitions *all, const char *name,
 			const char *event);
 
 /* Find NAME without regard to case; NULL: there is none. */
-const struct metric_definition *
-metric_definition_find(const struct metric_definitions *all, const char *name);
+struct metric_definition *metric_definition_find(const struct metric_definitions *all,
+						 const char *name);
 const char *metric_encoding_find(const struct metric_definitions *all, const char *name,
 				 size_t length);
 

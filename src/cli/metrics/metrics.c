@@ -15,17 +15,9 @@
 #include "cli/metrics/machine.h"
 #include "core/named/named.h"
 #include "core/report/output/escape.h"
+#include "core/text/bytes.h"
 #include "core/text/grow.h"
 #include "core/text/text.h"
-
-/* Metrics that use one another, and whether each has been read. */
-struct source {
-	struct metric_definitions all;
-	struct state {
-		enum { UNREAD, READING, READ } is;
-		uint32_t root;
-	} * states;
-};
 
 /* An input of expressions. It is only looked for if a formula needs it. */
 struct input {
@@ -33,20 +25,15 @@ struct input {
 	char *name; /* in formulas; NULL: not looked for yet */
 };
 
-/* A text that grows. */
-struct text {
-	char *at;
-	size_t length;
-};
-
 struct work {
 	bool cpus;
-	struct source perf, *from; /* FROM: of the metric at hand */
+	struct metric_definitions perf, *from; /* FROM: of the metric at hand */
 	bool perf_is_read, encodings_are_read;
 	struct metric_tree tree;
 	struct input *inputs;
 	size_t input_count;
-	struct text events, formulas;
+	char *events;
+	struct pm_bytes formulas; /* text */
 	struct pm_diag diag;
 };
 
@@ -55,46 +42,21 @@ static int no_memory(struct work *work)
 	return pm_diag_set(&work->diag, -ENOMEM, "no memory for metrics");
 }
 
-static void source_free(struct source *source)
-{
-	metric_definitions_free(&source->all);
-	free(source->states);
-}
-
 /* --- texts -------------------------------------------------------------------------- */
 
 static int text_sink(void *argument, const char *from, size_t size)
 {
-	struct text *to = argument;
-	char *more;
+	struct pm_bytes *to = argument;
 
-	if (to->length + size > PM_METRIC_TEXT_MAX)
+	if (to->used + size > PM_METRIC_TEXT_MAX)
 		return -E2BIG;
-	more = realloc(to->at, to->length + size + 1);
-	if (!more)
-		return -ENOMEM;
-	to->at = more;
-	memcpy(to->at + to->length, from, size);
-	to->length += size;
-	to->at[to->length] = '\0';
-	return 0;
-}
-
-static int events_add(struct work *work, const char *event)
-{
-	struct text *to = &work->events;
-	int err = 0;
-
-	if (pm_named_has_event(to->at, event))
-		return 0;
-	if (to->length)
-		err = text_sink(to, ",", 1);
-	return err ?: text_sink(to, event, strlen(event));
+	pm_bytes_add(to, from, size);
+	return to->failed ? -ENOMEM : 0;
 }
 
 /* --- what words mean ---------------------------------------------------------------- */
 
-static int metric_root(struct work *work, const struct metric_definition *metric,
+static int metric_root(struct work *work, struct metric_definition *metric,
 		       uint32_t *root);
 
 static int input_node(struct work *work, const char *name, uint32_t *node)
@@ -131,8 +93,7 @@ static int duration_node(struct work *work, uint32_t *node)
 static int mean_name(void *argument, const char *name, uint32_t *node)
 {
 	struct work *work = argument;
-	const struct metric_definition *metric =
-		metric_definition_find(&work->from->all, name);
+	struct metric_definition *metric = metric_definition_find(work->from, name);
 
 	if (metric)
 		return metric_root(work, metric, node);
@@ -154,10 +115,10 @@ static int event_find(struct work *work, const char *name, struct metric_event *
 		struct pm_diag ignored = {0};
 
 		/* Without perf an event may have a name that libpfm4 knows. */
-		metric_perf_read(&work->perf.all, true, &ignored);
+		metric_perf_read(&work->perf, true, &ignored);
 		work->encodings_are_read = true;
 	}
-	return metric_event_find(&work->perf.all, name, event, &work->diag);
+	return metric_event_find(&work->perf, name, event, &work->diag);
 }
 
 static int mean_function(void *argument, const char *function, const char *name,
@@ -183,7 +144,7 @@ static int mean_function(void *argument, const char *function, const char *name,
 }
 
 /* Finds the tree of METRIC, of the source at hand. */
-static int metric_root(struct work *work, const struct metric_definition *metric,
+static int metric_root(struct work *work, struct metric_definition *metric,
 		       uint32_t *root)
 {
 	const struct metric_meaning meaning = {.argument = work,
@@ -191,22 +152,21 @@ static int metric_root(struct work *work, const struct metric_definition *metric
 					       .name = mean_name,
 					       .literal = mean_literal,
 					       .function = mean_function};
-	struct state *state = &work->from->states[metric - work->from->all.metrics];
 	int err;
 
-	if (state->is == READING)
+	if (metric->is == METRIC_READING)
 		return pm_diag_set(&work->diag, -ELOOP,
 				   "the expression of '%s' leads back to itself",
 				   metric->name);
-	if (state->is == UNREAD) {
-		state->is = READING;
+	if (metric->is == METRIC_UNREAD) {
+		metric->is = METRIC_READING;
 		err = metric_expression_parse(&work->tree, metric->expression, &meaning,
-					      &state->root);
+					      &metric->root);
 		if (err)
 			return err;
-		state->is = READ;
+		metric->is = METRIC_READ;
 	}
-	*root = state->root;
+	*root = metric->root;
 	return 0;
 }
 
@@ -247,7 +207,8 @@ static int input_resolve(struct work *work, struct input *input,
 		input->name = malloc(strlen(event.name) + 3);
 		if (input->name)
 			strcat(strcat(strcpy(input->name, "'"), event.name), "'");
-		err = input->name ? events_add(work, event.text) : -ENOMEM;
+		err = input->name ? pm_named_add_events(&work->events, event.text)
+				  : -ENOMEM;
 		if (err)
 			no_memory(work);
 	} else {
@@ -259,7 +220,7 @@ static int input_resolve(struct work *work, struct input *input,
 			pm_diag_add(&work->diag,
 				    "; in an expression '-' subtracts: write "
 				    "'\\-' for a '-' in a name");
-		if (!work->perf.all.encoding_count)
+		if (!work->perf.encoding_count)
 			pm_diag_add(&work->diag,
 				    "; perf prints codes of events only where it finds "
 				    "counters of the CPU");
@@ -350,7 +311,7 @@ static void put_unit(struct pm_out *out, const char *unit)
 	pm_out_text(out, "]");
 }
 
-static int metric_put(struct work *work, const struct metric_definition *metric)
+static int metric_put(struct work *work, struct metric_definition *metric)
 {
 	struct pm_out out = {.sink = text_sink, .argument = &work->formulas};
 	uint32_t root = 0;
@@ -367,7 +328,7 @@ static int metric_put(struct work *work, const struct metric_definition *metric)
 	err = err ? no_memory(work) : inputs_resolve(work, root, metric);
 	if (err)
 		return err;
-	pm_out_text(&out, work->formulas.length ? "; " : "");
+	pm_out_text(&out, work->formulas.used ? "; " : "");
 	put_name(&out, metric->name);
 	/* A cell has room for so many. */
 	if (*unit && strlen(unit) <= 10 && !strpbrk(unit, "[]=;#"))
@@ -386,13 +347,12 @@ static int metric_put(struct work *work, const struct metric_definition *metric)
 
 /* --- names -------------------------------------------------------------------------- */
 
-static int unknown(struct work *work, const struct source *source, struct pm_slice name,
-		   const char *file)
+static int unknown(struct work *work, struct pm_slice name, const char *file)
 {
 	struct pm_suggestion like = {.wanted = name};
 
-	for (size_t i = 0; i < source->all.count; i++)
-		pm_suggestion_offer(&like, source->all.metrics[i].name, NULL);
+	for (size_t i = 0; i < work->from->count; i++)
+		pm_suggestion_offer(&like, work->from->metrics[i].name, NULL);
 	pm_diag_set(&work->diag, -EINVAL, "'%s' is not a metric of %s%s%s",
 		    pm_slice_quote(name).text, file ? "'" : "this CPU that perf knows",
 		    file ? pm_slice_quote(pm_slice_of(file)).text : "", file ? "'" : "");
@@ -403,23 +363,19 @@ static int unknown(struct work *work, const struct source *source, struct pm_sli
 	return -EINVAL;
 }
 
-/* Adds the metric NAME of SOURCE. FILE: where it comes from; NULL: perf. */
-static int find_in(struct work *work, struct source *source, struct pm_slice name,
-		   const char *file)
+/* Adds the metric NAME of ALL. FILE: where they come from; NULL: perf. */
+static int find_in(struct work *work, struct metric_definitions *all,
+		   struct pm_slice name, const char *file)
 {
 	char *copy = pm_slice_copy(name);
-	const struct metric_definition *metric;
+	struct metric_definition *metric;
 	int err;
 
-	if (!source->states)
-		source->states = calloc(source->all.count + 1, sizeof(*source->states));
-	if (!copy || !source->states) {
-		free(copy);
+	if (!copy)
 		return no_memory(work);
-	}
-	work->from = source;
-	metric = metric_definition_find(&source->all, copy);
-	err = metric ? metric_put(work, metric) : unknown(work, source, name, file);
+	work->from = all;
+	metric = metric_definition_find(all, copy);
+	err = metric ? metric_put(work, metric) : unknown(work, name, file);
 	free(copy);
 	return err;
 }
@@ -429,7 +385,7 @@ static int find_in_file(struct work *work, struct pm_slice item)
 {
 	const char *colon = memrchr(item.at, ':', item.length);
 	struct pm_slice name = {NULL, 0};
-	struct source source = {.states = NULL};
+	struct metric_definitions all = {.metrics = NULL};
 	char *path;
 	int err;
 
@@ -441,11 +397,11 @@ static int find_in_file(struct work *work, struct pm_slice item)
 	name.length = item.length - (size_t)(name.at - item.at);
 	path = pm_slice_copy(
 		(struct pm_slice){item.at + 1, (size_t)(colon - item.at - 1)});
-	err = path ? metric_file_read(&source.all, path, &work->diag) : no_memory(work);
+	err = path ? metric_file_read(&all, path, &work->diag) : no_memory(work);
 	if (!err)
-		err = find_in(work, &source, name, path);
+		err = find_in(work, &all, name, path);
 	free(path);
-	source_free(&source);
+	metric_definitions_free(&all);
 	return err;
 }
 
@@ -454,7 +410,7 @@ static int find_in_perf(struct work *work, struct pm_slice name)
 	int err = 0;
 
 	if (!work->perf_is_read)
-		err = metric_perf_read(&work->perf.all, false, &work->diag);
+		err = metric_perf_read(&work->perf, false, &work->diag);
 	work->perf_is_read = true;
 	return err ?: find_in(work, &work->perf, name, NULL);
 }
@@ -485,8 +441,9 @@ int cli_metrics_find(const char *subcommand, const char *names, bool cpus,
 	struct work work = {.cpus = cpus};
 	int err = find_all(&work, names);
 
-	*metrics = (struct cli_metrics){work.events.at, work.formulas.at};
-	if (!err && !metrics->events && !(metrics->events = strdup("")))
+	pm_bytes_add(&work.formulas, "", 1);
+	*metrics = (struct cli_metrics){work.events, (char *)work.formulas.data};
+	if (!err && work.formulas.failed)
 		err = no_memory(&work);
 	for (size_t i = 0; i < work.input_count; i++) {
 		free(work.inputs[i].perf_name);
@@ -494,7 +451,7 @@ int cli_metrics_find(const char *subcommand, const char *names, bool cpus,
 	}
 	free(work.inputs);
 	free(work.tree.nodes);
-	source_free(&work.perf);
+	metric_definitions_free(&work.perf);
 	if (!err)
 		return 0;
 	return cli_fail(err == -EINVAL || err == -ELOOP || err == -EDOM ? CLI_USAGE

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 struct cli_metrics {
-	char *events; /* for PERFMON_EVENTS; "" if the metrics are constants */
+	char *events; /* for PERFMON_EVENTS; NULL if the metrics are constants */
 	char *text;   /* the formulas, for PERFMON_METRICS */
 };
 
