@@ -3,6 +3,7 @@
 #include "cli/metrics/machine.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,47 +15,18 @@
 #include "core/text/text.h"
 #include "core/topology/topology.h"
 
-/* --- each question; 0: this machine does not say ------------------------------------- */
+/* --- questions; 0: this machine does not say ------------------------------------------ */
 
 static double count_of(const struct pm_topology *machine, enum pm_level level)
 {
 	return machine->levels[level].count;
 }
 
-static double packages(const struct pm_topology *machine)
-{
-	return count_of(machine, PM_LEVEL_PACKAGE);
-}
-
-/* A machine whose packages have one die each has no level of dies. */
-static double dies(const struct pm_topology *machine)
-{
-	double count = count_of(machine, PM_LEVEL_DIE);
-
-	return count > 0 ? count : packages(machine);
-}
-
-static double cores(const struct pm_topology *machine)
-{
-	return count_of(machine, PM_LEVEL_CORE);
-}
-
-static double online(const struct pm_topology *machine)
-{
-	return count_of(machine, PM_LEVEL_PU);
-}
-
-static double present(const struct pm_topology *machine)
-{
-	return machine->cpu_end;
-}
-
 /* Issue slots of a cycle, which arm64's kernel says. */
-static double slots(const struct pm_topology *machine)
+static double slots(void)
 {
 	struct pm_cpu_kinds kinds = {0};
 
-	(void)machine;
 	pm_cpu_slots_here(&kinds);
 	return kinds.slots;
 }
@@ -87,9 +59,8 @@ static double model_hz(void)
 
 /* Returns the rate of x86's time stamp counter, from CPUID leaf 15H (Intel's manual, volume 2) or
  * else the model's name. */
-static double tsc_hz(const struct pm_topology *machine)
+static double tsc_hz(void)
 {
-	(void)machine;
 #if defined(__x86_64__)
 	{
 		unsigned int a, b, c, d;
@@ -109,17 +80,32 @@ static bool smt_is_on(const struct pm_topology *machine)
 
 	if (!pm_file_number("/sys/devices/system/cpu/smt/active", &active))
 		return active != 0;
-	return online(machine) > cores(machine) && cores(machine) > 0;
+	return count_of(machine, PM_LEVEL_PU) > count_of(machine, PM_LEVEL_CORE) &&
+	       count_of(machine, PM_LEVEL_CORE) > 0;
 }
 
-static const struct {
-	const char *name;
-	double (*value)(const struct pm_topology *machine);
-} words[] = {
-	{"#num_packages", packages},  {"#num_dies", dies},	    {"#num_cores", cores},
-	{"#num_cpus", present},	      {"#num_cpus_online", online}, {"#slots", slots},
-	{"#system_tsc_freq", tsc_hz},
-};
+/* Returns what the word NAME is on MACHINE. 0: it does not say; NAN: an unknown word. */
+static double number_of(const struct pm_topology *machine, const char *name)
+{
+	if (!strcasecmp(name, "#num_packages"))
+		return count_of(machine, PM_LEVEL_PACKAGE);
+	/* A machine whose packages have one die each has no level of dies. */
+	if (!strcasecmp(name, "#num_dies"))
+		return count_of(machine, count_of(machine, PM_LEVEL_DIE) > 0
+						 ? PM_LEVEL_DIE
+						 : PM_LEVEL_PACKAGE);
+	if (!strcasecmp(name, "#num_cores"))
+		return count_of(machine, PM_LEVEL_CORE);
+	if (!strcasecmp(name, "#num_cpus"))
+		return machine->cpu_end;
+	if (!strcasecmp(name, "#num_cpus_online"))
+		return count_of(machine, PM_LEVEL_PU);
+	if (!strcasecmp(name, "#slots"))
+		return slots();
+	if (!strcasecmp(name, "#system_tsc_freq"))
+		return tsc_hz();
+	return NAN;
+}
 
 static int value_of(const struct pm_topology *machine, const char *name, bool cpus,
 		    double *value, struct pm_diag *diag)
@@ -133,16 +119,13 @@ static int value_of(const struct pm_topology *machine, const char *name, bool cp
 		*value = cpus && !smt_is_on(machine);
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcasecmp(name, words[i].name) != 0)
-			continue;
-		*value = words[i].value(machine);
-		return *value > 0 ? 0
-				  : pm_diag_set(diag, -ENODATA,
-						"this machine does not say its %s", name);
-	}
-	return pm_diag_set(diag, -EINVAL, "'%s' is not a known literal of perf",
-			   pm_slice_quote(pm_slice_of(name)).text);
+	*value = number_of(machine, name);
+	if (isnan(*value))
+		return pm_diag_set(diag, -EINVAL, "'%s' is not a known literal of perf",
+				   pm_slice_quote(pm_slice_of(name)).text);
+	return *value > 0 ? 0
+			  : pm_diag_set(diag, -ENODATA,
+					"this machine does not say its %s", name);
 }
 
 int metric_literal(const char *name, bool cpus, double *value, struct pm_diag *diag)
