@@ -330,6 +330,11 @@ same() {
 		both 0 out "0 more, 0 less, 2 the same" "$perfmon" diff -A --only exact::instructions "$here/same.one" "$here/same.two"
 }
 try "two runs of it are the same" same
+limited() {
+	(ulimit -f 2 && both 1 err "cannot be written to '$here/limited': File too large" "$perfmon" run --exact -o none -P "$here/limited" true) &&
+		[ ! -e "$here/limited" ] && no_rest
+}
+try "a profile for which there is no room is an error" limited
 killed() {
 	# shellcheck disable=SC2016 # for the command's shell
 	both 137 err "left no counts" "$perfmon" run --exact -o none -P "$here/killed" sh -c '(kill -9 $$); :' && no_rest

@@ -9,6 +9,7 @@
 
 #include "core/kernel/clock.h"
 #include "core/kernel/machine_id.h"
+#include "core/report/output/file.h"
 #include "core/settings/job.h"
 #include "core/settings/run_note.h"
 #include "core/topology/topology.h"
@@ -300,21 +301,6 @@ struct pm_snapshot *profile_make(const struct profile_source *source,
 	return s;
 }
 
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			data += n;
-			size -= (size_t)n;
-		}
-	}
-	return 0;
-}
-
 int profile_write(struct pm_snapshot *snapshot, const struct pm_options *options,
 		  struct pm_diag *diag)
 {
@@ -328,7 +314,7 @@ int profile_write(struct pm_snapshot *snapshot, const struct pm_options *options
 				   options->profile_path, strerror(-err));
 	err = pm_snapshot_pack(snapshot, &data, &size);
 	if (!err) {
-		err = write_all(place.fd, data, size);
+		err = pm_report_fd_write(&place.fd, data, size);
 		free(data);
 	}
 	if (place.path[place.wanted] && !snapshot->header.parent_link)
