@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/ceilings/machine.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/kernel/files.h"
-#include "core/kernel/kernel.h"
 #include "core/kernel/machine_id.h"
 
 /* An L1 that any CPU has, where the kernel does not know the caches. */
 #define ASSUMED_L1 (32u << 10)
-
-int ceilings_cpus(struct pm_cpus *set)
-{
-	size_t size = (PM_CPUS_MAX + 1) / 8;
-	unsigned long *mask = calloc(1, size);
-	int got = mask ? pm_kernel_affinity(0, mask, size) : -ENOMEM, err = 0;
-
-	for (unsigned int cpu = 0; !err && got > 0 && cpu < 8u * (unsigned int)got; cpu++)
-		if (mask[cpu / (8 * sizeof(*mask))] >> cpu % (8 * sizeof(*mask)) & 1)
-			err = pm_cpus_add(set, cpu);
-	free(mask);
-	return got < 0 ? got : err;
-}
 
 void ceilings_order(const struct pm_cpus *set, unsigned int *order)
 {
@@ -120,7 +105,7 @@ uint64_t ceilings_memory_free(void)
 uint32_t cli_ceilings_threads(void)
 {
 	struct pm_cpus set = {0};
-	uint32_t count = ceilings_cpus(&set) ? 1 : pm_cpus_count(&set);
+	uint32_t count = pm_cpus_own(&set) ? 1 : pm_cpus_count(&set);
 
 	pm_cpus_free(&set);
 	return count ? count : 1;
@@ -138,7 +123,7 @@ int cli_ceilings_begin(struct cli_ceilings *ceilings)
 	snprintf(ceilings->cpu, sizeof(ceilings->cpu), "%s", machine.cpu_model);
 	snprintf(ceilings->architecture, sizeof(ceilings->architecture), "%s",
 		 machine.architecture);
-	err = ceilings_cpus(&set);
+	err = pm_cpus_own(&set);
 	pm_cpus_print(&set, ceilings->cpus, sizeof(ceilings->cpus));
 	if (!err)
 		ceilings_caches(ceilings, (unsigned int)pm_cpus_next(&set, 0), NULL);

@@ -6,9 +6,6 @@
 #include "cli/ceilings/ceilings.h"
 #include "core/topology/topology.h"
 
-/* Adds the CPUs that this process may use to the empty SET. Returns 0 or a negative errno. */
-int ceilings_cpus(struct pm_cpus *set);
-
 /* Stores the CPUs of SET in ORDER, one of each core before a second one of any. */
 void ceilings_order(const struct pm_cpus *set, unsigned int *order);
 

@@ -423,7 +423,7 @@ static int team_make(struct team *team)
 {
 	struct pm_cpus set = {0};
 	unsigned int *order = NULL;
-	int err = ceilings_cpus(&set);
+	int err = pm_cpus_own(&set);
 	uint32_t count = pm_cpus_count(&set);
 
 	if (!err && count < team->threads)

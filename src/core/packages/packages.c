@@ -11,8 +11,6 @@
 #include "core/kernel/kernel.h"
 #include "core/topology/topology.h"
 
-#define WORD (8 * sizeof(unsigned long))
-
 /* A CPU on which events are open, with those that count there. */
 struct agent {
 	unsigned int cpu;
@@ -69,18 +67,6 @@ static bool packages_of(const struct pm_cpus *set, struct pm_cpus *packages)
 	return true;
 }
 
-/* Fills SET with the CPUs on which this process may run; it stays empty if these are not known. */
-static int allowed_cpus(struct pm_cpus *set)
-{
-	unsigned long mask[1024] = {0};
-	int n = pm_kernel_affinity(0, mask, sizeof(mask)), err = 0;
-
-	for (unsigned int cpu = 0; !err && n > 0 && cpu < 8 * (unsigned int)n; cpu++)
-		if (mask[cpu / WORD] >> cpu % WORD & 1)
-			err = pm_cpus_add(set, cpu);
-	return err;
-}
-
 /*
  * Finds the CPUs for event I: those of its PMU that are online, in packages of HOME, the CPUs of
  * this process. Where no package is known it takes all. What counts the machine is opened once: each
@@ -133,7 +119,8 @@ static int find_places(struct pm_packages *packages)
 	int err;
 
 	pm_cpus_online(&online);
-	err = allowed_cpus(&allowed);
+	/* These stay empty if they are not known. */
+	err = pm_cpus_own(&allowed) == -ENOMEM ? -ENOMEM : 0;
 	if (!err && !packages_of(&allowed, &home))
 		pm_cpus_clear(&home);
 	for (uint32_t i = 0; !err && i < packages->count; i++)

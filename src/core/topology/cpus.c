@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
 
 #define WORD_BITS (sizeof(unsigned long) * CHAR_BIT)
 
@@ -53,6 +54,16 @@ int pm_cpus_add_range(struct pm_cpus *set, unsigned int first, unsigned int last
 int pm_cpus_add(struct pm_cpus *set, unsigned int cpu)
 {
 	return pm_cpus_add_range(set, cpu, cpu);
+}
+
+int pm_cpus_own(struct pm_cpus *set)
+{
+	/* As many as 65,536 CPUs: the kernel writes as many as it has. */
+	int err = make_room(set, 65536 / WORD_BITS);
+
+	if (!err)
+		err = pm_kernel_affinity(0, set->bits, set->words * sizeof(*set->bits));
+	return err < 0 ? err : 0;
 }
 
 int pm_cpus_copy(struct pm_cpus *to, const struct pm_cpus *from)

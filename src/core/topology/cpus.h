@@ -30,6 +30,10 @@ int pm_cpus_add_range(struct pm_cpus *set, unsigned int first, unsigned int last
 int pm_cpus_copy(struct pm_cpus *to, const struct pm_cpus *from);
 int pm_cpus_or(struct pm_cpus *set, const struct pm_cpus *other);
 
+/* Fills the empty SET with the CPUs on which the calling thread may run. Returns 0, -ENOMEM, or the error
+ * of sched_getaffinity(2). */
+int pm_cpus_own(struct pm_cpus *set);
+
 void pm_cpus_remove(struct pm_cpus *set, unsigned int cpu);
 void pm_cpus_and(struct pm_cpus *set, const struct pm_cpus *other);
 void pm_cpus_and_not(struct pm_cpus *set, const struct pm_cpus *other);

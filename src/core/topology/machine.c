@@ -108,17 +108,12 @@ out:
  * one. */
 static bool may_run_on_all(const struct pm_cpus *cpus)
 {
-	unsigned long mask[128] = {0};
-	const size_t bits = 8 * sizeof(mask[0]);
+	struct pm_cpus own = {0};
+	/* A test may have replaced this machine by another. */
+	bool may = !*pm_file_root && !pm_cpus_own(&own) && pm_cpus_within(cpus, &own);
 
-	/* A test has replaced this machine by another. */
-	if (*pm_file_root || pm_kernel_affinity(0, mask, sizeof(mask)) < 0)
-		return false;
-	pm_cpus_each (cpu, cpus)
-		if ((size_t)cpu >= 8 * sizeof(mask) ||
-		    !(mask[(size_t)cpu / bits] >> ((size_t)cpu % bits) & 1))
-			return false;
-	return true;
+	pm_cpus_free(&own);
+	return may;
 }
 
 /* Reads the group of CPU that FILE lists. */
