@@ -9,7 +9,7 @@
 #include "core/text/grow.h"
 
 int metric_definition_add(struct metric_definitions *all, const char *name,
-			  const char *expression, const char *scale_unit)
+			  struct pm_slice expression, const char *scale_unit)
 {
 	struct metric_definition *metric;
 
@@ -17,7 +17,7 @@ int metric_definition_add(struct metric_definitions *all, const char *name,
 		return -ENOMEM;
 	metric = &all->metrics[all->count++];
 	metric->name = strdup(name);
-	metric->expression = strdup(expression);
+	metric->expression = pm_slice_copy(expression);
 	metric->scale_unit = scale_unit ? strdup(scale_unit) : NULL;
 	metric->is = METRIC_UNREAD;
 	return metric->name && metric->expression && (!scale_unit || metric->scale_unit)
@@ -26,7 +26,7 @@ int metric_definition_add(struct metric_definitions *all, const char *name,
 }
 
 int metric_encoding_add(struct metric_definitions *all, const char *name,
-			const char *event)
+			struct pm_slice event)
 {
 	struct metric_encoding *encoding;
 
@@ -34,7 +34,7 @@ int metric_encoding_add(struct metric_definitions *all, const char *name,
 		return -ENOMEM;
 	encoding = &all->encodings[all->encoding_count++];
 	encoding->name = strdup(name);
-	encoding->event = strdup(event);
+	encoding->event = pm_slice_copy(event);
 	return encoding->name && encoding->event ? 0 : -ENOMEM;
 }
 

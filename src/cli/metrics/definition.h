@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/text/diag.h"
+#include "core/text/text.h"
 
 struct metric_definition {
 	char *name, *expression;
@@ -31,9 +32,9 @@ struct metric_definitions {
 
 /* Adds copies. Return 0 or -ENOMEM. */
 int metric_definition_add(struct metric_definitions *all, const char *name,
-			  const char *expression, const char *scale_unit);
+			  struct pm_slice expression, const char *scale_unit);
 int metric_encoding_add(struct metric_definitions *all, const char *name,
-			const char *event);
+			struct pm_slice event);
 
 /* Find NAME without regard to case; NULL: there is none. */
 struct metric_definition *metric_definition_find(const struct metric_definitions *all,

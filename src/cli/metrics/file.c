@@ -47,7 +47,8 @@ static int take_object(struct metric_definitions *all, struct cli_json *j)
 		err = take_member(all, j, key, texts);
 	if (!err && !j->bad && (texts[NAME] || texts[STANDARD]) && texts[EXPRESSION])
 		err = metric_definition_add(all, texts[NAME] ?: texts[STANDARD],
-					    texts[EXPRESSION], texts[SCALE_UNIT]);
+					    pm_slice_of(texts[EXPRESSION]),
+					    texts[SCALE_UNIT]);
 	for (int m = 0; m < MEMBERS; m++)
 		free(texts[m]);
 	return err;

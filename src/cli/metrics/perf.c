@@ -38,20 +38,15 @@ static int entry_begin(struct entry *entry, const char *line)
 static int metric_text(struct metric_definitions *all, struct entry *entry)
 {
 	struct pm_slice text = pm_slice_of(entry->text ? entry->text : "");
-	char *expression = NULL;
 	int err = 0;
 
 	if (text.length)
 		entry->texts++;
 	if (entry->texts == 2 && text.length >= 2 && text.at[text.length - 1] == ']' &&
-	    !metric_definition_find(all, entry->name)) {
-		expression =
-			pm_slice_copy((struct pm_slice){text.at + 1, text.length - 2});
-		err = expression
-			      ? metric_definition_add(all, entry->name, expression, NULL)
-			      : -ENOMEM;
-	}
-	free(expression);
+	    !metric_definition_find(all, entry->name))
+		err = metric_definition_add(
+			all, entry->name, (struct pm_slice){text.at + 1, text.length - 2},
+			NULL);
 	free(entry->text);
 	entry->text = NULL;
 	return err;
@@ -93,17 +88,11 @@ static int metric_line(struct metric_definitions *all, struct entry *entry,
 static int event_line(struct metric_definitions *all, const struct entry *entry,
 		      struct pm_slice text)
 {
-	char *event;
-	int err;
-
 	if (text.length < 4 || text.at[text.length - 1] != '/' ||
 	    memchr(text.at, ' ', text.length) || memchr(text.at, '[', text.length) ||
 	    !memchr(text.at, '=', text.length))
 		return 0;
-	event = pm_slice_copy(text);
-	err = event ? metric_encoding_add(all, entry->name, event) : -ENOMEM;
-	free(event);
-	return err;
+	return metric_encoding_add(all, entry->name, text);
 }
 
 static int read_line(struct metric_definitions *all, bool events, struct entry *entry,
