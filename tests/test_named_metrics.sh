@@ -97,6 +97,12 @@ try "a file needs a name" says 2 "expects @FILE:NAME" stat -M "@m" true
 try "a file that is not there is quoted" says 1 "cannot read the file '/no/such' (No such file" stat -M "@/no/such:x" true
 echo '[{"MetricName": "x", "MetricExpr": ' >"$here/bad.json"
 try "so is one that is not JSON" says 2 "is not JSON from character" stat -M "@$here/bad.json:x" true
+try "a directory is quoted" says 1 "cannot read the file '$here' (not a regular file)" stat -M "@$here:x" true
+large() {
+	{ printf '[{"MetricName": "x", "MetricExpr": "7", "PublicDescription": "' && head -c 2000000 /dev/zero | tr '\0' d && echo '"}]'; } >"$here/large.json"
+	says 0 "7" stat -M "@$here/large.json:x" true
+}
+try "a file may be large" large
 echo '[]' >"$here/none.json"
 try "or has no metrics" says 2 "has no metrics" stat -M "@$here/none.json:x" true
 try "a second list does not replace the first" says 2 "--named-metrics is given twice" stat -M "@m:a" -M "@m:b" true

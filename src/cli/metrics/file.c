@@ -9,7 +9,6 @@
 #include "cli/common/common.h"
 #include "cli/metrics/definition.h"
 #include "core/text/text.h"
-#include "core/kernel/files.h"
 
 enum member { NAME, STANDARD, EXPRESSION, SCALE_UNIT, MEMBERS };
 
@@ -76,13 +75,15 @@ int metric_file_read(struct metric_definitions *all, const char *path,
 	struct cli_json j = {.bad = false};
 	size_t before = all->count;
 	char *text;
-	int err = (int)pm_file_read(path, &text);
+	int err = cli_json_file(path, &text);
 
-	if (err < 0)
+	if (err) {
+		free(text);
 		return pm_diag_set(diag, err, "cannot read the file '%s' (%s)",
 				   pm_slice_quote(pm_slice_of(path)).text,
 				   err == -ENOTSUP ? "not a regular file"
 						   : strerror(-err));
+	}
 	j.at = text;
 	err = take_value(all, &j);
 	if (cli_json_more(&j))
