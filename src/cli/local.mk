@@ -29,7 +29,7 @@ perfmon_SOURCES = \
 	src/cli/metrics/definition.c src/cli/metrics/definition.h src/cli/metrics/event.c src/cli/metrics/event.h \
 	src/cli/metrics/expression.c src/cli/metrics/expression.h src/cli/metrics/file.c src/cli/metrics/formula.c \
 	src/cli/metrics/formula.h src/cli/metrics/machine.c src/cli/metrics/machine.h src/cli/metrics/metrics.c \
-	src/cli/metrics/metrics.h src/cli/metrics/named.c src/cli/metrics/named.h src/cli/metrics/perf.c \
+	src/cli/metrics/named.c src/cli/metrics/named.h src/cli/metrics/perf.c \
 	src/cli/report/by.c src/cli/report/by.h src/cli/report/by_data.c \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/jobs.c \
 	src/cli/report/jobs.h src/cli/report/report.c \

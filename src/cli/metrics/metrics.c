@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cli/metrics/metrics.h"
-
+/* Metrics by name (-M). */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "cli/metrics/expression.h"
 #include "cli/metrics/formula.h"
 #include "cli/metrics/machine.h"
+#include "cli/metrics/named.h"
 #include "core/named/named.h"
 #include "core/report/output/escape.h"
 #include "core/text/bytes.h"
@@ -436,13 +436,13 @@ static int find_all(struct work *work, const char *names)
 }
 
 int cli_metrics_find(const char *subcommand, const char *names, bool cpus,
-		     struct cli_metrics *metrics)
+		     struct cli_named *metrics)
 {
 	struct work work = {.cpus = cpus};
 	int err = find_all(&work, names);
 
 	pm_bytes_add(&work.formulas, "", 1);
-	*metrics = (struct cli_metrics){work.events, (char *)work.formulas.data};
+	*metrics = (struct cli_named){work.events, (char *)work.formulas.data};
 	if (!err && work.formulas.failed)
 		err = no_memory(&work);
 	for (size_t i = 0; i < work.input_count; i++) {
@@ -457,10 +457,4 @@ int cli_metrics_find(const char *subcommand, const char *names, bool cpus,
 	return cli_fail(err == -EINVAL || err == -ELOOP || err == -EDOM ? CLI_USAGE
 									: CLI_FAILED,
 			subcommand, "%s", work.diag.text);
-}
-
-void cli_metrics_free(struct cli_metrics *metrics)
-{
-	free(metrics->events);
-	free(metrics->text);
 }

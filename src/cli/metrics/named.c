@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "cli/common/common.h"
-#include "cli/metrics/metrics.h"
 #include "core/events/events.h"
 #include "core/named/named.h"
 
@@ -37,7 +36,7 @@ static int add_events(const char *subcommand, char **to, const char *events)
 static int add_metrics(const char *subcommand, const struct cli_named_wish *wish,
 		       struct cli_named *named)
 {
-	struct cli_metrics metrics = {NULL, NULL};
+	struct cli_named metrics = {NULL, NULL};
 	int status;
 
 	if (wish->exact)
@@ -47,8 +46,8 @@ static int add_metrics(const char *subcommand, const struct cli_named_wish *wish
 			"perf's metrics; -g FLOPS or MEM counts exactly");
 	status = cli_metrics_find(subcommand, wish->metrics, wish->cpus, &metrics);
 	status = status ?: add_events(subcommand, &named->events, metrics.events);
-	status = status ?: add_formulas(subcommand, &named->formulas, metrics.text);
-	cli_metrics_free(&metrics);
+	status = status ?: add_formulas(subcommand, &named->formulas, metrics.formulas);
+	cli_named_free(&metrics);
 	return status;
 }
 
