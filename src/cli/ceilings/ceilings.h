@@ -83,17 +83,16 @@ int cli_ceilings_measure(struct cli_ceilings *ceilings, uint32_t threads, bool q
 			 struct pm_diag *diag);
 
 /*
- * The ceiling of THREADS threads, which must have been measured: the highest of all widths and
- * ways, but for memory of triads alone, which is what STREAM reports. NULL: not measured, as of a
- * level that this machine lacks. BITS is 0, or the only width.
+ * The ceiling of THREADS threads, which must have been measured: the highest of all widths and, if
+ * BY is CLI_CEILING_WAYS, of all ways, but for memory of triads alone, which is what STREAM reports.
+ * NULL: not measured, as of a level that this machine lacks. BITS is 0, or the only width.
  */
-const struct cli_ceiling *cli_ceiling_best(const struct cli_ceilings *ceilings,
-					   enum cli_ceiling_of of, uint32_t threads,
-					   uint32_t bits);
-/* The same of one way alone. */
 const struct cli_ceiling *cli_ceiling_find(const struct cli_ceilings *ceilings,
 					   enum cli_ceiling_of of, enum cli_ceiling_by by,
 					   uint32_t threads, uint32_t bits);
+/* Returns the rate of the highest of all widths and ways; 0: not measured. */
+double cli_ceiling_rate(const struct cli_ceilings *ceilings, enum cli_ceiling_of of,
+			uint32_t threads);
 
 /*
  * Reads what cli_ceilings_write() wrote to PATH into *CEILINGS, which describes this machine.

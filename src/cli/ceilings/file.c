@@ -35,36 +35,32 @@ const char *cli_ceiling_name(enum cli_ceiling_of of)
 
 /* --- finding ---------------------------------------------------------------------------- */
 
-/* Returns the highest of those whose way is in the mask BY. */
-static const struct cli_ceiling *highest(const struct cli_ceilings *ceilings,
-					 enum cli_ceiling_of of, uint32_t threads,
-					 uint32_t bits, unsigned int by)
+const struct cli_ceiling *cli_ceiling_find(const struct cli_ceilings *ceilings,
+					   enum cli_ceiling_of of, enum cli_ceiling_by by,
+					   uint32_t threads, uint32_t bits)
 {
 	const struct cli_ceiling *best = NULL;
 
+	if (by == CLI_CEILING_WAYS && of == CLI_CEILING_MEMORY)
+		by = CLI_BY_TRIAD;
 	for (uint32_t i = 0; i < ceilings->count; i++) {
 		const struct cli_ceiling *c = &ceilings->at[i];
 
 		if (c->of == of && c->threads == threads && (!bits || c->bits == bits) &&
-		    by >> c->by & 1 && (!best || c->rate > best->rate))
+		    (by == CLI_CEILING_WAYS || c->by == by) &&
+		    (!best || c->rate > best->rate))
 			best = c;
 	}
 	return best;
 }
 
-const struct cli_ceiling *cli_ceiling_best(const struct cli_ceilings *ceilings,
-					   enum cli_ceiling_of of, uint32_t threads,
-					   uint32_t bits)
+double cli_ceiling_rate(const struct cli_ceilings *ceilings, enum cli_ceiling_of of,
+			uint32_t threads)
 {
-	return highest(ceilings, of, threads, bits,
-		       of == CLI_CEILING_MEMORY ? 1u << CLI_BY_TRIAD : ~0u);
-}
+	const struct cli_ceiling *c =
+		cli_ceiling_find(ceilings, of, CLI_CEILING_WAYS, threads, 0);
 
-const struct cli_ceiling *cli_ceiling_find(const struct cli_ceilings *ceilings,
-					   enum cli_ceiling_of of, enum cli_ceiling_by by,
-					   uint32_t threads, uint32_t bits)
-{
-	return highest(ceilings, of, threads, bits, 1u << by);
+	return c ? c->rate : 0;
 }
 
 /* --- writing ---------------------------------------------------------------------------- */

@@ -450,7 +450,7 @@ int cli_ceilings_measure(struct cli_ceilings *ceilings, uint32_t threads, bool q
 	uint32_t before = ceilings->count;
 	int err;
 
-	if (cli_ceiling_best(ceilings, CLI_CEILING_DP, threads, 0))
+	if (cli_ceiling_rate(ceilings, CLI_CEILING_DP, threads) > 0)
 		return 0;
 	err = team_make(&team);
 	if (!err) {

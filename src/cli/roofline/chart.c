@@ -218,9 +218,8 @@ void roof_chart(const struct roof *roof, uint32_t threads, struct pm_out *out)
 	for (uint32_t n = 1; n < roof->profile->tree.node_count; n++)
 		any |= belongs(&chart, n);
 	for (int of = 0; of < CLI_CEILINGS; of++) {
-		const struct cli_ceiling *c = cli_ceiling_best(
-			roof->ceilings, (enum cli_ceiling_of)of, threads, 0);
-		double rate = c ? c->rate : 0;
+		double rate = cli_ceiling_rate(roof->ceilings, (enum cli_ceiling_of)of,
+					       threads);
 
 		if (of == CLI_CEILING_DP)
 			chart.dp = rate;

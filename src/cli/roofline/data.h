@@ -96,8 +96,6 @@ void roof_free(struct roof *roof);
 
 /* Returns the next number of threads above AFTER whose ceilings ROOF needs; 0: there is none. */
 uint32_t roof_threads(const struct roof *roof, uint32_t after);
-/* Returns the flops a second that operations as in POINT's mix of precisions can reach. */
-double roof_peak(const struct roof *roof, const struct roof_point *point);
 /* Returns a sentence about PROBLEM, without its full stop; and a word for JSON. */
 const char *roof_problem_text(enum roof_problem problem);
 const char *roof_problem_name(enum roof_problem problem);

@@ -248,17 +248,17 @@ int roof_points_make(struct roof *roof)
 
 /* --- ceilings --------------------------------------------------------------------------- */
 
-static double rate_of(const struct roof *roof, enum cli_ceiling_of of, uint32_t threads)
+static double rate_of(const struct roof *roof, enum cli_ceiling_of of,
+		      const struct roof_point *point)
 {
-	const struct cli_ceiling *c = cli_ceiling_best(roof->ceilings, of, threads, 0);
-
-	return c ? c->rate : 0;
+	return cli_ceiling_rate(roof->ceilings, of, point->ceiling_threads);
 }
 
-double roof_peak(const struct roof *roof, const struct roof_point *point)
+/* Returns the flops a second that operations as in POINT's mix of precisions can reach. */
+static double peak_of(const struct roof *roof, const struct roof_point *point)
 {
-	double sp = rate_of(roof, CLI_CEILING_SP, point->ceiling_threads);
-	double dp = rate_of(roof, CLI_CEILING_DP, point->ceiling_threads);
+	double sp = rate_of(roof, CLI_CEILING_SP, point);
+	double dp = rate_of(roof, CLI_CEILING_DP, point);
 
 	if (!(sp > 0) || !(dp > 0))
 		return 0;
@@ -273,8 +273,7 @@ static enum cli_ceiling_of level_of(const struct roof *roof,
 	int level = roof->source == ROOF_EXACT ? CLI_CEILING_L1 : CLI_CEILING_MEMORY;
 
 	while (level > CLI_CEILING_L1 &&
-	       rate_of(roof, (enum cli_ceiling_of)level, point->ceiling_threads) *
-			       TOLERANCE <
+	       rate_of(roof, (enum cli_ceiling_of)level, point) * TOLERANCE <
 		       point->bytes_per_s)
 		level--;
 	return (enum cli_ceiling_of)level;
@@ -290,8 +289,8 @@ void roof_points_bound(struct roof *roof)
 		if (!point->rated)
 			continue;
 		point->bound = level_of(roof, point);
-		slope = rate_of(roof, point->bound, point->ceiling_threads);
-		peak = flops ? roof_peak(roof, point) : 0;
+		slope = rate_of(roof, point->bound, point);
+		peak = flops ? peak_of(roof, point) : 0;
 		point->roof = slope;
 		if (flops && peak <= slope * point->intensity) {
 			point->bound = CLI_CEILING_DP;
@@ -299,7 +298,7 @@ void roof_points_bound(struct roof *roof)
 		} else if (flops) {
 			point->roof = slope * point->intensity;
 		}
-		slope = rate_of(roof, CLI_CEILING_MEMORY, point->ceiling_threads);
+		slope = rate_of(roof, CLI_CEILING_MEMORY, point);
 		if (slope > 0)
 			point->of_memory = point->bytes_per_s / slope * 100;
 		if (point->roof > 0)

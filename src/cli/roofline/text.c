@@ -57,10 +57,7 @@ static const struct {
 static const struct cli_ceiling *row_of(const struct cli_ceilings *ceilings, size_t r,
 					uint32_t threads, uint32_t bits)
 {
-	return rows[r].by == CLI_CEILING_WAYS
-		       ? cli_ceiling_best(ceilings, rows[r].of, threads, bits)
-		       : cli_ceiling_find(ceilings, rows[r].of, rows[r].by, threads,
-					  bits);
+	return cli_ceiling_find(ceilings, rows[r].of, rows[r].by, threads, bits);
 }
 
 /* Returns the next larger number of threads, or width, that was measured; 0: there is none. */
@@ -123,8 +120,8 @@ static void ceilings_line(const struct cli_ceilings *ceilings, uint32_t threads,
 	pm_out_format(out, "  ceilings of %u thread%s: ", threads,
 		      threads == 1 ? "" : "s");
 	for (int of = 0; of < CLI_CEILINGS; of++) {
-		const struct cli_ceiling *c =
-			cli_ceiling_best(ceilings, (enum cli_ceiling_of)of, threads, 0);
+		const struct cli_ceiling *c = cli_ceiling_find(
+			ceilings, (enum cli_ceiling_of)of, CLI_CEILING_WAYS, threads, 0);
 
 		if (!c)
 			continue;
