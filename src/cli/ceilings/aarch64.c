@@ -13,9 +13,6 @@ static const float sp[2][4]
 		"v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22",    \
 		"v23", "v30", "v31"
 
-/* Repeats INSTRUCTIONS for the registers or vectors of LIST, each of which is \\n there. */
-#define EACH(list, instructions) ".irp n," list "\n\t" instructions "\n\t.endr\n\t"
-
 /*
  * --- operations -----------------------------------------------------------------------
  *
@@ -106,13 +103,6 @@ VECTOR_FLOPS(neon_sp, ".4s", sp)
 
 PASSES(scalar, "d", "8", "32", "64", SCALAR_TRIAD)
 PASSES(neon, "q", "16", "64", "128", VECTOR_TRIAD)
-
-/* WIDE elements in a vector, in two groups of chains each round. */
-#define FLOPS(name, wide)                                                                \
-	{name##_fma, 4 * CHAINS * (wide)},                                               \
-	{                                                                                \
-		name##_add_mul, 2 * CHAINS *(wide)                                       \
-	}
 
 const struct kernels kernels[] = {
 	{64, NULL, NULL, FLOPS(scalar_dp, 1), FLOPS(scalar_sp, 1), scalar_load,

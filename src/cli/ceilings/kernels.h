@@ -33,6 +33,17 @@ struct kernels {
 	void (*triad)(double *a, const double *b, const double *c, size_t bytes);
 };
 
+/* For files of instructions: repeats INSTRUCTIONS for the registers or vectors of LIST, each of which is
+ * \\n there. */
+#define EACH(list, instructions) ".irp n," list "\n\t" instructions "\n\t.endr\n\t"
+
+/* Two `struct kernel_flops`: WIDE elements in a vector, in two groups of CHAINS each round. */
+#define FLOPS(name, wide)                                                                \
+	{name##_fma, 4 * CHAINS * (wide)},                                               \
+	{                                                                                \
+		name##_add_mul, 2 * CHAINS *(wide)                                       \
+	}
+
 /* From the narrowest to the widest. */
 extern const struct kernels kernels[];
 extern const uint32_t kernels_count;

@@ -15,9 +15,6 @@ static const float sp[2][16] __attribute__((aligned(64))) = {
 	"xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",  \
 		"xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 
-/* Repeats INSTRUCTIONS for the registers or vectors of LIST, each of which is \\n there. */
-#define EACH(list, instructions) ".irp n," list "\n\t" instructions "\n\t.endr\n\t"
-
 /*
  * --- operations -----------------------------------------------------------------------
  *
@@ -134,13 +131,6 @@ static bool has_avx512(void)
 {
 	return __builtin_cpu_supports("avx512f");
 }
-
-/* WIDE elements in a vector, in two groups of chains each round. */
-#define FLOPS(name, wide)                                                                \
-	{name##_fma, 4 * CHAINS * (wide)},                                               \
-	{                                                                                \
-		name##_add_mul, 2 * CHAINS *(wide)                                       \
-	}
 
 const struct kernels kernels[] = {
 	{64, NULL, has_fma, FLOPS(scalar_dp, 1), FLOPS(scalar_sp, 1), scalar_load,
