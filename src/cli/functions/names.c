@@ -141,7 +141,7 @@ int names_look(const struct cli_functions *functions, const struct trees *trees,
 		return 0;
 	looked = calloc(functions->name_count, sizeof(looked[0]));
 	if (!looked)
-		return CLI_FAILED;
+		return cli_no_memory("run");
 	known = look(functions, trees, looked);
 	for (uint32_t i = 0; i < functions->name_count; i++) {
 		if (!was_found(trees, i)) {

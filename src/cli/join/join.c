@@ -45,11 +45,14 @@ static int merge_one(const char *command, struct pm_merge *merge,
 	return err;
 }
 
+/* Returns 0, or CLI_FAILED after a message. */
 static int merge_all(struct pm_merge *merge, const struct cli_sources *sources)
 {
-	bool *wait = calloc(sources->count + 1, sizeof(*wait));
-	int err = wait ? 0 : -ENOMEM;
+	bool *wait = calloc(sources->count, sizeof(*wait));
+	int err = 0;
 
+	if (!wait)
+		return cli_no_memory(sources->command);
 	/* A profile with an unknown clock waits for one that has a clock. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; err >= 0 && i < sources->count; i++) {
@@ -60,7 +63,7 @@ static int merge_all(struct pm_merge *merge, const struct cli_sources *sources)
 		}
 	}
 	free(wait);
-	return err < 0 ? err : 0;
+	return err < 0 ? CLI_FAILED : 0;
 }
 
 int cli_join_read(const char *command, const char *path, struct pm_merge **out)
@@ -72,7 +75,7 @@ int cli_join_read(const char *command, const char *path, struct pm_merge **out)
 	if (!status)
 		err = pm_merge_create(&merge, false);
 	if (!status && !err)
-		status = merge_all(merge, &sources) ? CLI_FAILED : 0;
+		status = merge_all(merge, &sources);
 	if (!status && !err)
 		err = pm_merge_end(merge);
 	if (err)
