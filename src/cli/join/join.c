@@ -88,24 +88,29 @@ int cli_join_read(const char *command, const char *path, struct pm_merge **out)
 	return status;
 }
 
+int cli_join_add(const char *command, const char *path, const struct pm_join_run *run,
+		 struct pm_snapshot *timed)
+{
+	struct pm_merge *other;
+	struct pm_diag diag = {0};
+	int status = cli_join_read(command, path, &other);
+
+	if (status)
+		return status;
+	if (pm_join_add(timed, other, run, &diag))
+		status = cli_fail(CLI_FAILED, command, "%s", diag.text);
+	pm_merge_free(other);
+	return status;
+}
+
 int cli_counts_join(const struct cli_counts *counts, struct pm_snapshot *timed)
 {
 	int status = 0;
 
 	for (size_t i = 0; !status && i < counts->count; i++) {
 		const struct pm_join_run run = {.name = counts->paths[i]};
-		struct pm_diag diag = {0};
-		struct pm_merge *other;
-		int err;
 
-		status = cli_join_read(counts->command, counts->paths[i], &other);
-		if (status)
-			break;
-		err = pm_join_add(timed, other, &run, &diag);
-		pm_merge_free(other);
-		if (!err)
-			continue;
-		status = cli_fail(CLI_FAILED, counts->command, "%s", diag.text);
+		status = cli_join_add(counts->command, counts->paths[i], &run, timed);
 	}
 	return status;
 }

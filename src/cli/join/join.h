@@ -32,6 +32,10 @@ int cli_counts_join(const struct cli_counts *counts, struct pm_snapshot *timed);
  * pm_merge_free(). */
 int cli_join_read(const char *command, const char *path, struct pm_merge **out);
 
+/* Joins the counts of such a RUN to TIMED. */
+int cli_join_add(const char *command, const char *path, const struct pm_join_run *run,
+		 struct pm_snapshot *timed);
+
 /* Writes SNAPSHOT as a profile to the file at PATH, which replaces an older one when it is complete. The
  * steps of paths are not in it, and a message says so. */
 int cli_join_write(const char *command, const struct pm_snapshot *snapshot,

@@ -26,24 +26,19 @@ int roof_load(struct roof_profile *profile, const char *timed, const char *count
 	      const char *name)
 {
 	const struct pm_join_run run = {.name = name};
-	struct pm_merge *other = NULL;
-	struct pm_diag diag = {0};
-	int status = cli_join_read("roofline", timed, &profile->merge), err = 0;
+	int status = cli_join_read("roofline", timed, &profile->merge), err;
 
-	if (!status && counts)
-		status = cli_join_read("roofline", counts, &other);
 	if (status)
 		return status;
 	/* The report of the timed run has the notes about that run alone. */
 	profile->notes_from = pm_merge_sum(profile->merge)->note_count;
-	if (other)
-		err = pm_join_add(pm_merge_sum(profile->merge), other, &run, &diag);
-	pm_merge_free(other);
-	if (!err)
-		err = tree_make(profile);
-	if (err)
-		cli_complain("roofline", "%s", diag.text[0] ? diag.text : strerror(-err));
-	return err ? CLI_FAILED : 0;
+	if (counts)
+		status = cli_join_add("roofline", counts, &run,
+				      pm_merge_sum(profile->merge));
+	if (status)
+		return status;
+	err = tree_make(profile);
+	return err ? cli_fail(CLI_FAILED, "roofline", "%s", strerror(-err)) : 0;
 }
 
 void roof_unload(struct roof_profile *profile)

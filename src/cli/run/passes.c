@@ -207,17 +207,9 @@ static int pass_join(struct passes *p, const char *folder, size_t pass)
 		.tolerance = p->plan.is_clock ? TOLERANCE_CLOCK : TOLERANCE,
 		.allowance = p->plan.is_clock ? 0 : ALLOWANCE,
 	};
-	struct pm_diag diag = {0};
-	struct pm_merge *merge;
-	int status = cli_join_read("run", folder, &merge);
 
-	if (status)
-		return status;
 	snprintf(name, sizeof(name), "pass %zu", pass + 1);
-	if (pm_join_add(timed_of(p), merge, &run, &diag))
-		status = cli_fail(CLI_FAILED, "run", "%s", diag.text);
-	pm_merge_free(merge);
-	return status;
+	return cli_join_add("run", folder, &run, timed_of(p));
 }
 
 static int pass_read(struct passes *p, size_t pass)
