@@ -108,9 +108,9 @@ int cli_ceilings_write(const struct cli_ceilings *ceilings,
 /* --- reading ---------------------------------------------------------------------------- */
 
 /* A file names its machine by these. */
-struct identity {
-	char *format, *host, *cpu, *architecture, *cpus;
-};
+enum { FORM, HOST, CPU, ARCHITECTURE, CPUS, TEXTS };
+
+static const char *const texts[TEXTS] = {"format", "host", "cpu", "architecture", "cpus"};
 
 /* Returns which of COUNT WORDS is next, or fails. */
 static int take_one_of(struct cli_json *j, const char *const *words, int count)
@@ -166,24 +166,10 @@ static void take_ceiling(struct cli_json *j, struct cli_ceilings *ceilings)
 }
 
 static void take_member(struct cli_json *j, struct cli_ceilings *ceilings,
-			struct identity *of, const char *name)
+			char *of[TEXTS], const char *name)
 {
-	const struct {
-		const char *name;
-		char **to;
-	} texts[] = {{"format", &of->format},
-		     {"host", &of->host},
-		     {"cpu", &of->cpu},
-		     {"architecture", &of->architecture},
-		     {"cpus", &of->cpus}};
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (strcmp(name, texts[i].name) != 0)
-			continue;
-		free(*texts[i].to);
-		*texts[i].to = cli_json_string(j);
+	if (cli_json_text(j, name, texts, TEXTS, of))
 		return;
-	}
 	if (!strcmp(name, "quick")) {
 		ceilings->quick = cli_json_bool(j);
 	} else if (!strcmp(name, "others_percent")) {
@@ -205,30 +191,29 @@ static bool differs(const char *a, const char *b)
 }
 
 /* Compares what the file at PATH is OF with this machine. */
-static int check_identity(const struct cli_ceilings *here, const struct identity *of,
+static int check_identity(const struct cli_ceilings *here, char *of[TEXTS],
 			  const char *path, struct pm_diag *diag)
 {
-	if (differs(of->host, here->host) || differs(of->cpu, here->cpu) ||
-	    differs(of->architecture, here->architecture))
+	if (differs(of[HOST], here->host) || differs(of[CPU], here->cpu) ||
+	    differs(of[ARCHITECTURE], here->architecture))
 		return pm_diag_set(
 			diag, -EXDEV,
 			"'%s' has the ceilings of another machine ('%s', %s), not of "
 			"'%s', %s: name another file, or remove it",
-			path, of->host ? of->host : "", of->cpu ? of->cpu : "",
-			here->host, here->cpu);
-	if (differs(of->cpus, here->cpus))
+			path, of[HOST] ?: "", of[CPU] ?: "", here->host, here->cpu);
+	if (differs(of[CPUS], here->cpus))
 		return pm_diag_set(
 			diag, -EXDEV,
 			"'%s' has the ceilings of CPUs %s, and this process may use CPUs "
 			"%s: name another file, or remove it",
-			path, of->cpus ? of->cpus : "", here->cpus);
+			path, of[CPUS] ?: "", here->cpus);
 	return 0;
 }
 
 int cli_ceilings_read(struct cli_ceilings *ceilings, const char *path,
 		      struct pm_diag *diag)
 {
-	struct identity of = {.format = NULL};
+	char *of[TEXTS] = {NULL};
 	struct cli_json j = {.bad = false};
 	const char *name;
 	char *text;
@@ -243,23 +228,20 @@ int cli_ceilings_read(struct cli_ceilings *ceilings, const char *path,
 	j.at = text;
 	cli_json_begin(&j, '{');
 	while ((name = cli_json_member(&j)))
-		take_member(&j, ceilings, &of, name);
+		take_member(&j, ceilings, of, name);
 	if (j.no_memory)
 		err = pm_diag_set(diag, -ENOMEM, "'%s': %s", path, strerror(ENOMEM));
-	else if (j.bad || differs(of.format, FORMAT))
+	else if (j.bad || differs(of[FORM], FORMAT))
 		err = pm_diag_set(diag, -EINVAL,
 				  "'%s' is not a file of ceilings of this version: name "
 				  "another file, or remove it",
 				  path);
 	else
-		err = check_identity(ceilings, &of, path, diag);
+		err = check_identity(ceilings, of, path, diag);
 	if (err)
 		cli_ceilings_free(ceilings);
-	free(of.format);
-	free(of.host);
-	free(of.cpu);
-	free(of.architecture);
-	free(of.cpus);
+	for (int i = 0; i < TEXTS; i++)
+		free(of[i]);
 	free(text);
 	return err;
 }

@@ -395,6 +395,10 @@ bool cli_json_word(struct cli_json *j, const char *word);
 char *cli_json_string(struct cli_json *j);
 double cli_json_number(struct cli_json *j);
 bool cli_json_bool(struct cli_json *j);
+/* Takes the string of a member into that of TEXTS whose name is among the COUNT NAMES, in place of an
+ * older one. Returns false if none is. */
+bool cli_json_text(struct cli_json *j, const char *name, const char *const *names,
+		   size_t count, char **texts);
 void cli_json_skip(struct cli_json *j);
 
 /*

@@ -132,6 +132,19 @@ char *cli_json_string(struct cli_json *j)
 	return text;
 }
 
+bool cli_json_text(struct cli_json *j, const char *name, const char *const *names,
+		   size_t count, char **texts)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(name, names[i]) != 0)
+			continue;
+		free(texts[i]);
+		texts[i] = cli_json_string(j);
+		return true;
+	}
+	return false;
+}
+
 double cli_json_number(struct cli_json *j)
 {
 	char digits[40];

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cli/common/common.h"
 #include "cli/metrics/definition.h"
@@ -25,14 +24,7 @@ static int take_value(struct metric_definitions *all, struct cli_json *j);
 static int take_member(struct metric_definitions *all, struct cli_json *j,
 		       const char *key, char *texts[MEMBERS])
 {
-	for (int m = 0; m < MEMBERS; m++) {
-		if (strcmp(key, members[m]) != 0)
-			continue;
-		free(texts[m]);
-		texts[m] = cli_json_string(j);
-		return 0;
-	}
-	return take_value(all, j);
+	return cli_json_text(j, key, members, MEMBERS, texts) ? 0 : take_value(all, j);
 }
 
 static int take_object(struct metric_definitions *all, struct cli_json *j)
