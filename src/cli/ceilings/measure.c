@@ -120,24 +120,6 @@ static int prepare(struct member *member)
 	return 0;
 }
 
-static uint64_t ns_of(clockid_t clock)
-{
-	uint64_t ns = 0;
-
-	pm_kernel_clock_ns(clock, &ns);
-	return ns;
-}
-
-/* Sees how much of the time since FROM_NS, when it began, this thread did not run. It never waits
- * without its CPU. */
-static void taken_see(struct member *member, uint64_t from_ns)
-{
-	double all = (double)(cli_now_ns() - from_ns);
-	double own = (double)ns_of(CLOCK_THREAD_CPUTIME_ID);
-
-	member->taken = all > own ? 1 - own / all : 0;
-}
-
 static void perform(struct member *member)
 {
 	const struct task *task = &member->team->task;
@@ -179,21 +161,11 @@ static void bind(const struct member *member)
 	pm_cpus_free(&cpu);
 }
 
-static void *follow(void *argument)
+static void follow(struct member *member)
 {
-	struct member *member = argument;
-	struct team *team = member->team;
-	uint64_t from_ns = cli_now_ns();
-
-	bind(member);
-	for (;;) {
-		meet(team);
-		if (team->task.end) {
-			taken_see(member, from_ns);
-			return NULL;
-		}
+	for (meet(member->team); !member->team->task.end; meet(member->team)) {
 		perform(member);
-		meet(team);
+		meet(member->team);
 	}
 }
 
@@ -307,16 +279,11 @@ static int prepare_all(struct team *team)
 	return err;
 }
 
-static void *lead(void *argument)
+static int lead(struct team *team)
 {
-	struct member *member = argument;
-	struct team *team = member->team;
 	const struct kernels *widest = NULL;
-	uint64_t from_ns = cli_now_ns();
-	int err;
+	int err = prepare_all(team);
 
-	bind(member);
-	err = prepare_all(team);
 	for (uint32_t i = 0; i < kernels_count; i++)
 		if (!kernels[i].is_there || kernels[i].is_there())
 			widest = &kernels[i];
@@ -325,8 +292,25 @@ static void *lead(void *argument)
 			err = measure_width(team, &kernels[i], &kernels[i] == widest);
 	team->task.end = true;
 	meet(team);
-	taken_see(member, from_ns);
-	member->err = err;
+	return err;
+}
+
+/* Thread 0 leads, and the others follow. Sees how much of the time each did not run: it never waits
+ * without its CPU. */
+static void *run(void *argument)
+{
+	struct member *member = argument;
+	uint64_t from_ns = cli_now_ns(), own_ns = 0;
+	double all;
+
+	bind(member);
+	if (member == member->team->members)
+		member->err = lead(member->team);
+	else
+		follow(member);
+	pm_kernel_clock_ns(CLOCK_THREAD_CPUTIME_ID, &own_ns);
+	all = (double)(cli_now_ns() - from_ns);
+	member->taken = all > (double)own_ns ? 1 - (double)own_ns / all : 0;
 	return NULL;
 }
 
@@ -392,10 +376,10 @@ static int team_run(struct team *team)
 	int err = 0;
 
 	for (; !err && started < all; started++)
-		err = pm_kernel_thread_start(&team->members[started].thread, follow,
+		err = pm_kernel_thread_start(&team->members[started].thread, run,
 					     &team->members[started]);
 	if (!err)
-		err = pm_kernel_thread_start(&team->members[0].thread, lead,
+		err = pm_kernel_thread_start(&team->members[0].thread, run,
 					     &team->members[0]);
 	else
 		started--;
