@@ -48,6 +48,11 @@ enum roof_problem {
 	ROOF_PROBLEMS
 };
 
+/* A word for JSON, and a sentence without its full stop. */
+extern const struct roof_problem_words {
+	const char *name, *text;
+} roof_problems[ROOF_PROBLEMS];
+
 struct roof_point {
 	enum roof_problem problem;
 	bool rated;	/* the values below are known */
@@ -96,9 +101,6 @@ void roof_free(struct roof *roof);
 
 /* Returns the next number of threads above AFTER whose ceilings ROOF needs; 0: there is none. */
 uint32_t roof_threads(const struct roof *roof, uint32_t after);
-/* Returns a sentence about PROBLEM, without its full stop; and a word for JSON. */
-const char *roof_problem_text(enum roof_problem problem);
-const char *roof_problem_name(enum roof_problem problem);
 /* Returns what POINT is bound by: "L1", "flops". */
 const char *roof_bound_name(const struct roof_point *point);
 

@@ -27,7 +27,7 @@ static void put_point(struct pm_json *j, const struct roof *roof, uint32_t n)
 
 	pm_json_begin_line(j);
 	put_path(j, &roof->profile->tree, n);
-	pm_json_text(j, "problem", roof_problem_name(p->problem),
+	pm_json_text(j, "problem", roof_problems[p->problem].name,
 		     p->problem != ROOF_GOOD);
 	pm_json_number(j, "threads", p->threads);
 	pm_json_real(j, "time_ns", p->time_ns, p->time_ns > 0);

@@ -21,9 +21,7 @@
 /* So many numbers of threads get ceilings of their own: each takes seconds to measure. */
 #define SETS 4
 
-static const struct {
-	const char *name, *text;
-} problems[ROOF_PROBLEMS] = {
+const struct roof_problem_words roof_problems[ROOF_PROBLEMS] = {
 	[ROOF_GOOD] = {"", ""},
 	[ROOF_NO_VISITS] = {"no-visits", "no visit has ended"},
 	[ROOF_OVERLAPS] = {"overlaps",
@@ -37,16 +35,6 @@ static const struct {
 	[ROOF_NO_FLOPS] = {"no-flops", "no floating-point operations: its bytes a second "
 				       "are compared"},
 };
-
-const char *roof_problem_text(enum roof_problem problem)
-{
-	return problems[problem].text;
-}
-
-const char *roof_problem_name(enum roof_problem problem)
-{
-	return problems[problem].name;
-}
 
 const char *roof_bound_name(const struct roof_point *point)
 {

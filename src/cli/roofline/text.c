@@ -235,7 +235,7 @@ static void problem_write(const struct roof *roof, enum roof_problem problem,
 	if (count > NAMED)
 		pm_out_format(out, " and %u more", count - NAMED);
 	pm_out_text(out, ": ");
-	pm_out_text(out, roof_problem_text(problem));
+	pm_out_plain(out, roof_problems[problem].text, 0);
 	passage_end(out);
 }
 
