@@ -23,11 +23,6 @@
 
 #define SHARE 0.01 /* of --functions without one */
 
-static int out_of_memory(void)
-{
-	return cli_no_memory("run");
-}
-
 /* --- options ------------------------------------------------------------------------- */
 
 int cli_functions_take_name(const char *command, const struct cli_option *option,
@@ -40,7 +35,7 @@ int cli_functions_take_name(const char *command, const struct cli_option *option
 				"--function: expects the name of a function, or a "
 				"pattern with * and ?");
 	if (!PM_GROW(functions->names, functions->name_count))
-		return out_of_memory();
+		return cli_no_memory("run");
 	functions->names[functions->name_count++] = text;
 	return 0;
 }
@@ -62,7 +57,7 @@ int cli_functions_take_share(const char *command, const struct cli_option *optio
 	number.length -= percent;
 	copy = pm_slice_copy(number);
 	if (!copy)
-		return out_of_memory();
+		return cli_no_memory("run");
 	if (number.length || percent)
 		err = pm_text_double(copy, &share);
 	free(copy);
@@ -86,25 +81,26 @@ bool cli_functions_wanted(const struct cli_functions *functions)
 /* The place of the regions' profile: "a.profile.regions", or of a folder "a.regions/". */
 static int move_profile_of_regions(void)
 {
-	const char *profile = getenv("PERFMON_PROFILE");
-	size_t length = profile ? strlen(profile) : 0;
+	const char *profile = cli_variable("PERFMON_PROFILE");
+	size_t length;
 	struct stat st;
 	bool folder;
 	char *text;
-	int err;
+	int status;
 
-	if (!length)
+	if (!profile)
 		return 0;
+	length = strlen(profile);
 	folder = profile[length - 1] == '/' ||
 		 (!stat(profile, &st) && S_ISDIR(st.st_mode));
 	while (length > 1 && profile[length - 1] == '/')
 		length--;
 	if (asprintf(&text, "%.*s.regions%s", (int)length, profile, folder ? "/" : "") <
 	    0)
-		return -1;
-	err = setenv("PERFMON_PROFILE", text, 1);
+		return cli_no_memory("run");
+	status = cli_variable_set("run", "PERFMON_PROFILE", text);
 	free(text);
-	return err;
+	return status;
 }
 
 /* Reads the profile whose functions are to be counted. */
@@ -136,8 +132,8 @@ int cli_functions_begin(struct cli_functions *functions)
 	if (!status)
 		functions->folder = cli_folder_make("run", "the counts");
 	status = status ?: functions->folder ? 0 : CLI_FAILED;
-	if (!status && cli_functions_wanted(functions) && move_profile_of_regions())
-		status = out_of_memory();
+	if (!status && cli_functions_wanted(functions))
+		status = move_profile_of_regions();
 	return status;
 }
 
@@ -209,12 +205,11 @@ static int add_processes(uint32_t processes, uint32_t missing,
 		missing, missing == 1 ? "" : "es");
 }
 
-static int report(const struct profile_source *source, struct pm_snapshot *snapshot,
-		  bool keep)
+static int report(const struct profile_source *source, struct pm_snapshot *snapshot)
 {
 	struct pm_metrics *metrics = pm_metrics_of(source->options);
 	struct pm_diag diag = {0};
-	int err = keep ? profile_write(snapshot, source->options, &diag) : 0;
+	int err = source->keep ? profile_write(snapshot, source->options, &diag) : 0;
 
 	if (diag.text[0])
 		cli_complain("run", "%s", diag.text);
@@ -226,10 +221,9 @@ static int report(const struct profile_source *source, struct pm_snapshot *snaps
 	return err ? CLI_FAILED : 0;
 }
 
-/* Writes the profile, if PROFILE is not NULL, and the report of TREE. NAMES is NULL without functions. */
+/* Writes the profile and the report of TREE. NAMES is NULL without functions. */
 static int write_tree(const struct profile_source *source, const struct names *names,
-		      struct tree *tree, uint32_t processes, uint32_t missing,
-		      const char *profile)
+		      struct tree *tree, uint32_t processes, uint32_t missing)
 {
 	struct pm_snapshot *snapshot = profile_make(source, tree);
 	int err = snapshot ? add_processes(processes, missing, snapshot) : -ENOMEM;
@@ -238,7 +232,7 @@ static int write_tree(const struct profile_source *source, const struct names *n
 		err = add_notes(tree, snapshot);
 	for (uint32_t i = 0; !err && names && i < names->note_count; i++)
 		err = PM_NOTE(snapshot, "%s", names->notes[i]);
-	err = err ? out_of_memory() : report(source, snapshot, profile != NULL);
+	err = err ? cli_no_memory("run") : report(source, snapshot);
 	pm_snapshot_free(snapshot);
 	return err;
 }
@@ -334,8 +328,7 @@ static void note_left_out(const struct profile_source *source,
 }
 
 /* Each process that has called a chosen function has a profile, as with regions. */
-static int write_functions(const struct profile_source *source, struct trees *trees,
-			   const char *profile)
+static int write_functions(const struct profile_source *source, struct trees *trees)
 {
 	const struct cli_functions *functions = source->functions;
 	bool *reported = calloc(trees->count, sizeof(reported[0]));
@@ -345,13 +338,13 @@ static int write_functions(const struct profile_source *source, struct trees *tr
 	int status, one;
 
 	if (!reported)
-		return out_of_memory();
+		return cli_no_memory("run");
 	status = names_look(functions, trees, &names);
 	if (functions->model)
 		qsort(functions->model->regions, functions->model->region_count + 1,
 		      sizeof(char *), compare_names);
 	if (choose_all(source, trees, reported, &left_out)) {
-		status = out_of_memory();
+		status = cli_no_memory("run");
 		goto out;
 	}
 	note_left_out(source, &left_out, &names);
@@ -359,7 +352,7 @@ static int write_functions(const struct profile_source *source, struct trees *tr
 		if (!reported[i])
 			continue;
 		/* Missing trees are reported once. */
-		one = write_tree(source, &names, &trees->at[i], 1, missing, profile);
+		one = write_tree(source, &names, &trees->at[i], 1, missing);
 		missing = 0;
 		status = status ? status : one;
 	}
@@ -369,8 +362,7 @@ out:
 	return status;
 }
 
-static int write_program(const struct profile_source *source, struct trees *trees,
-			 const char *profile)
+static int write_program(const struct profile_source *source, struct trees *trees)
 {
 	uint32_t count = 1;
 
@@ -378,16 +370,16 @@ static int write_program(const struct profile_source *source, struct trees *tree
 	for (uint32_t t = 1; t < trees->count; t++)
 		count += trees->at[t].pid != trees->at[t - 1].pid;
 	if (trees_sum(trees, source->run->events->count))
-		return out_of_memory();
+		return cli_no_memory("run");
 	trees->at[0].is_command = true;
-	return write_tree(source, NULL, &trees->at[0], count, trees->missing, profile);
+	return write_tree(source, NULL, &trees->at[0], count, trees->missing);
 }
 
 int cli_functions_end(const struct cli_functions *functions,
 		      const struct cli_functions_run *run, const char *profile)
 {
 	struct pm_options options;
-	struct profile_source source = {functions, run, &options};
+	struct profile_source source = {functions, run, &options, profile != NULL};
 	struct trees trees = {0};
 	int err, status = 0;
 
@@ -406,9 +398,9 @@ int cli_functions_end(const struct cli_functions *functions,
 				       : "it was killed, or the tool could not run it or "
 					 "write them");
 	} else if (cli_functions_wanted(functions)) {
-		status = write_functions(&source, &trees, profile);
+		status = write_functions(&source, &trees);
 	} else {
-		status = write_program(&source, &trees, profile);
+		status = write_program(&source, &trees);
 	}
 	trees_free(&trees);
 	pm_options_free(&options);

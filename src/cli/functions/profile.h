@@ -15,6 +15,7 @@ struct profile_source {
 	const struct cli_functions *functions;
 	const struct cli_functions_run *run;
 	struct pm_options *options;
+	bool keep; /* write the profiles to files, too */
 };
 
 /* Makes the snapshot of TREE's profile, or returns NULL without memory. */
