@@ -9,7 +9,7 @@
 
 #include "core/text/grow.h"
 
-#define DEPTH_MOST 200
+#define DEPTH_MOST 400
 #define NODES_MOST 100000
 #define NAME_MOST  256
 
@@ -17,7 +17,6 @@ struct parser {
 	struct metric_tree *tree;
 	const struct metric_meaning *meaning;
 	const char *text, *at;
-	unsigned int depth;
 };
 
 uint32_t metric_operands(enum pm_metric_what what)
@@ -176,11 +175,11 @@ static int deeper(struct parser *p, int (*next)(struct parser *p, uint32_t *node
 {
 	int err;
 
-	if (p->depth == DEPTH_MOST)
+	if (p->tree->depth == DEPTH_MOST)
 		return error_at(p, p->at, "the expression is nested too deep");
-	p->depth++;
+	p->tree->depth++;
 	err = next(p, node);
-	p->depth--;
+	p->tree->depth--;
 	return err;
 }
 
@@ -342,7 +341,7 @@ int metric_expression_parse(struct metric_tree *tree, const char *text,
 			    const struct metric_meaning *meaning, uint32_t *root)
 {
 	struct parser p = {.tree = tree, .meaning = meaning, .text = text, .at = text};
-	int err = choice(&p, root);
+	int err = deeper(&p, choice, root);
 
 	if (!err && peek(&p))
 		err = error_at(&p, p.at, "an operator is missing");

@@ -24,6 +24,8 @@ struct metric_node {
 struct metric_tree {
 	struct metric_node *nodes;
 	uint32_t count;
+	/* Of what is being read: the expressions of metrics are read inside of others. */
+	unsigned int depth;
 };
 
 /* These functions say what the words of an expression mean. Each returns 0, or a negative errno
