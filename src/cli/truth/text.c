@@ -39,13 +39,8 @@ static void print_line(struct pm_out *out, const struct truth_finding *finding,
 	pm_out_repeat(out, ' ', INDENT);
 	pm_row_left(&row, finding->name, 0, widths->name + GAP);
 	pm_row_left(&row, truth_verdict_text(finding, value), 0, widths->verdict + GAP);
-	if (why[0]) {
-		pm_out_repeat(out, ' ', row.blanks);
-		pm_out_plain(out, why, 0);
-		pm_out_text(out, "\n");
-	} else {
-		pm_row_end(&row);
-	}
+	pm_row_left(&row, why, 0, 0);
+	pm_row_end(&row);
 	pm_out_fold_end(out);
 }
 
