@@ -216,6 +216,11 @@ absent() {
 		[ "$(member dgemm problem)" = null ]
 }
 try "and one that it does not have" absent
+lacking() {
+	sed '/"of":"L1"/d' "$kept" >"$here/lacking.json" && roofline 0 --ceilings "$here/lacking.json" -- "$K" &&
+		grep -qE '^triad .* L1 +[0-9.]+$' "$here/out" && ! grep -qE ' L1 +0\.0' "$here/out"
+}
+try "nothing is reached of a ceiling that is not known" lacking
 try "a program that ends otherwise there is an error" shows 1 err "ended with status 3, the first one with status 0" \
 	--ceilings "$kept" -- "$K" 1 fail
 try "with what it said" grep -q 'not for translation' "$here/err"

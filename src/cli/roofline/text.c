@@ -161,7 +161,8 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 	fields[BYTES_RATE] = number(point->bytes_per_s);
 	fields[INTENSITY] = number(point->intensity);
 	strcpy(fields[BOUND].text, roof_bound_name(point));
-	fields[REACHED] = number(point->percent);
+	if (point->roof > 0)
+		fields[REACHED] = number(point->percent);
 	if (point->of_memory > 0)
 		fields[OF_MEMORY] = number(point->of_memory);
 	return true;
