@@ -413,7 +413,7 @@ Test(midway, handlers_of_two_sessions)
 Test(midway, calls_on_each_other)
 {
 	struct perfmon_session *sessions[PM_BUSY_DEPTH + 2];
-	struct pm_asked asked;
+	bool asked;
 	int i, last = PM_BUSY_DEPTH;
 
 	for (i = 0; i < last + 2; i++)
@@ -429,14 +429,14 @@ Test(midway, calls_on_each_other)
 	cr_assert_eq(perfmon_session_state(sessions[last + 1]), -EAGAIN);
 	cr_assert_eq(perfmon_session_start(sessions[last + 1]), -EAGAIN);
 	for (i = 0; i <= last; i++) {
-		pm_busy_with(sessions[i])->restart = i % 2;
+		*pm_busy_with(sessions[i]) = i % 2;
 		/* To stop for: each once, as many as there is room for. */
 		cr_assert_eq(pm_busy_stop_later(sessions[i]), i < last);
 		cr_assert(!pm_busy_stop_later(sessions[i]));
 	}
 	for (i = last; i >= 0; i--) {
 		asked = pm_busy_end();
-		cr_assert_eq(asked.restart, i % 2 != 0, "%d", i);
+		cr_assert_eq(asked, i % 2 != 0, "%d", i);
 		cr_assert_null(pm_busy_with(sessions[i]));
 		cr_assert_eq(pm_busy_is_under_way(), i > 0, "%d", i);
 	}

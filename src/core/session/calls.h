@@ -32,9 +32,9 @@ static inline void pm_session_catch_up(struct perfmon_session *session)
 		pm_overflow_catch_up(session);
 }
 
-/* Does what handlers have ASKED for that interrupted a call, which has ended. Without the
- * lock. */
-void pm_session_do_asked(struct perfmon_session *session, struct pm_asked asked);
+/* Does what handlers have asked for that interrupted a call, which has ended: RESTART, and stops.
+ * Without the lock. */
+void pm_session_do_asked(struct perfmon_session *session, bool restart);
 
 static inline int pm_session_leave_inline(struct perfmon_session *session, int result)
 {

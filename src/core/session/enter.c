@@ -63,9 +63,9 @@ void pm_wait_for_restart(struct perfmon_session *session)
 	pm_session_leave(session, 0);
 }
 
-void pm_session_do_asked(struct perfmon_session *session, struct pm_asked asked)
+void pm_session_do_asked(struct perfmon_session *session, bool restart)
 {
-	if (asked.restart && !pm_session_enter_aside(session)) {
+	if (restart && !pm_session_enter_aside(session)) {
 		pm_session_catch_up(session);
 		if (session->state == PERFMON_STATE_MASKED)
 			pm_session_restart(session);

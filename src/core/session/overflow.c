@@ -347,11 +347,11 @@ PM_EXPORT int perfmon_overflow_descriptor(struct perfmon_session *session)
 
 PM_EXPORT int perfmon_overflow_restart(struct perfmon_session *session)
 {
-	struct pm_asked *asked = pm_busy_with(session);
+	bool *asked = pm_busy_with(session);
 	int err;
 
 	if (asked) {
-		asked->restart = true;
+		*asked = true;
 		return 0;
 	}
 	err = pm_session_enter(session);

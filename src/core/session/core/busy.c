@@ -16,12 +16,12 @@ uint32_t pm_busy_number(void)
 }
 
 /* Adds what was asked FROM to TO, where handlers do not ask at the moment or ask, too. */
-static void move_asked(struct pm_asked *to, struct pm_asked *from)
+static void move_asked(bool *to, bool *from)
 {
 	/* Stores alone, which take nothing away that a handler stores in between. */
-	if (from->restart)
-		to->restart = true;
-	*from = (struct pm_asked){.restart = false};
+	if (*from)
+		*to = true;
+	*from = false;
 }
 
 /* At each step below the interrupted call can be found: in `session`, in `outer`, or in
@@ -39,7 +39,7 @@ static int push(void)
 	pm_busy_step();
 	pm_busy.session = NULL;
 	pm_busy_step();
-	move_asked(&pm_busy.outer[top].asked, &pm_busy.asked);
+	move_asked(&pm_busy.outer[top].restart, &pm_busy.restart);
 	pm_busy_step();
 	return 0;
 }
@@ -50,7 +50,7 @@ static void pop(void)
 
 	pm_busy.session = pm_busy.outer[top].session;
 	pm_busy_step();
-	move_asked(&pm_busy.asked, &pm_busy.outer[top].asked);
+	move_asked(&pm_busy.restart, &pm_busy.outer[top].restart);
 	pm_busy_step();
 	pm_busy.outer[top].session = NULL;
 	pm_busy_step();
@@ -66,28 +66,28 @@ int pm_busy_begin(struct perfmon_session *session)
 	return err;
 }
 
-struct pm_asked pm_busy_end(void)
+bool pm_busy_end(void)
 {
-	struct pm_asked asked;
+	bool restart;
 
 	pm_busy_clear();
-	asked = pm_busy.asked;
-	pm_busy.asked = (struct pm_asked){.restart = false};
+	restart = pm_busy.restart;
+	pm_busy.restart = false;
 	pm_busy_step();
 	if (pm_busy.depth)
 		pop();
-	return asked;
+	return restart;
 }
 
-struct pm_asked *pm_busy_with(const struct perfmon_session *session)
+bool *pm_busy_with(const struct perfmon_session *session)
 {
 	if (!session)
 		return NULL;
 	if (pm_busy.session == session)
-		return &pm_busy.asked;
+		return &pm_busy.restart;
 	for (uint16_t i = pm_busy.depth; i-- > 0;) {
 		if (pm_busy.outer[i].session == session)
-			return &pm_busy.outer[i].asked;
+			return &pm_busy.outer[i].restart;
 	}
 	return NULL;
 }

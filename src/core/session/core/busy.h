@@ -12,7 +12,7 @@
  *
  *	field		written by
  *	session		the call: set before it takes the lock, NULL after it let go
- *	asked		handlers that find the session here; the call takes it away
+ *	restart		handlers that find the session here; the call takes it away
  *			when `session` does not show it any more
  *	depth, outer	a call that finds another under way: puts that on top of
  *			`outer`, and back when it ends itself
@@ -34,16 +34,12 @@ struct perfmon_session;
 /* The number of a thread that has not asked for one. */
 #define PM_NO_NUMBER 1
 
-struct pm_asked {
-	bool restart;
-};
-
 struct pm_busy {
 	struct perfmon_session *session;
 	union {
 		struct {
-			struct pm_asked asked;
-			bool stops; /* there may be one in `stop` */
+			bool restart; /* has been asked for */
+			bool stops;   /* there may be one in `stop` */
 			uint16_t depth;
 		};
 		uintptr_t rare; /* any of these */
@@ -53,7 +49,7 @@ struct pm_busy {
 	uint32_t number;
 	struct {
 		struct perfmon_session *session;
-		struct pm_asked asked;
+		bool restart;
 	} outer[PM_BUSY_DEPTH];
 	struct perfmon_session *stop[PM_BUSY_DEPTH];
 };
@@ -90,9 +86,9 @@ static inline void pm_busy_clear(void)
 }
 
 /* The same for one that may have. -EAGAIN: PM_BUSY_DEPTH stand on each other already.
- * The caller does then what was asked for meanwhile. */
+ * Returns at the end whether a restart was asked for meanwhile, which the caller does then. */
 int pm_busy_begin(struct perfmon_session *session);
-struct pm_asked pm_busy_end(void);
+bool pm_busy_end(void);
 
 /* Returns whether a call on any session is under way. */
 static inline bool pm_busy_is_under_way(void)
@@ -110,8 +106,8 @@ bool pm_busy_stop_later(struct perfmon_session *session);
 struct perfmon_session *pm_busy_take_stop(void);
 bool pm_busy_forget_stop(const struct perfmon_session *session);
 
-/* Returns the requests to the calling thread's call on SESSION (which may be NULL) that is
- * under way, or NULL if there is none. */
-struct pm_asked *pm_busy_with(const struct perfmon_session *session);
+/* Returns where to ask the calling thread's call on SESSION (which may be NULL) that is under
+ * way for a restart, or NULL if there is none. */
+bool *pm_busy_with(const struct perfmon_session *session);
 
 #endif
