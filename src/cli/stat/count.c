@@ -250,12 +250,11 @@ static int error_on_cpus(const struct stat_counting *counting, uint32_t event, i
 
 	for (uint32_t c = 0; c < cpuwide->cpu_count; c++) {
 		const struct pm_cpuwide_cpu *on = &cpuwide->cpus[c];
-		const struct pm_cpuwide_plan *plan = &cpuwide->plans[on->plan];
 
-		for (uint32_t k = 0; k < plan->count; k++) {
+		for (uint32_t k = 0; k < on->instance->count; k++) {
 			const struct pm_counter *counter = &on->instance->counters[k];
 
-			if (cpuwide->list->events[plan->original[k]].logical != event)
+			if (on->events[k].logical != event)
 				continue;
 			*open |= pm_counter_is_open(counter);
 			if (!pm_counter_is_open(counter) && !error) {

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/text/grow.h"
-
 /* --- targets ---------------------------------------------------------------------- */
 
 /* Finds the CPUs on which each event is opened, and their union ALL. */
@@ -62,66 +60,29 @@ static int check_targets(const struct pm_cpuwide *cpuwide, bool partial,
 		pm_cpus_print(&cpuwide->placement->cpus, list, sizeof(list)));
 }
 
-static bool is_plan_of(const struct pm_cpuwide *cpuwide,
-		       const struct pm_cpuwide_plan *plan, unsigned int cpu)
-{
-	uint32_t k = 0;
-
-	for (uint32_t i = 0; i < cpuwide->list->count; i++) {
-		bool has = k < plan->count && plan->original[k] == i;
-
-		if (has != pm_cpus_has(&cpuwide->targets[i].open, cpu))
-			return false;
-		k += has;
-	}
-	return true;
-}
-
-/* Returns the index of the plan with the events of CPU; earlier CPUs may have the same
- * one. */
-static int plan_for(struct pm_cpuwide *cpuwide, unsigned int cpu, uint32_t *index)
-{
-	const struct pm_event_list *list = cpuwide->list;
-	struct pm_cpuwide_plan *plan;
-
-	for (*index = 0; *index < cpuwide->plan_count; ++*index)
-		if (is_plan_of(cpuwide, &cpuwide->plans[*index], cpu))
-			return 0;
-	if (!PM_GROW(cpuwide->plans, cpuwide->plan_count))
-		return -ENOMEM;
-	plan = &cpuwide->plans[cpuwide->plan_count++];
-	plan->count = 0;
-	plan->events = calloc(list->count, sizeof(plan->events[0]));
-	plan->original = calloc(list->count, sizeof(plan->original[0]));
-	if (!plan->events || !plan->original)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (!pm_cpus_has(&cpuwide->targets[i].open, cpu))
-			continue;
-		plan->events[plan->count] = list->events[i];
-		plan->original[plan->count++] = i;
-	}
-	return 0;
-}
-
 /* --- open and close --------------------------------------------------------------- */
 
 /* Opens the events of CPU. Returns how many could not be opened, or a negative errno. */
-static int open_cpu(struct pm_cpuwide *cpuwide, struct pm_cpuwide_cpu *cpu,
+static int open_cpu(const struct pm_cpuwide *cpuwide, struct pm_cpuwide_cpu *cpu,
 		    unsigned int flags, struct pm_diag *diag)
 {
-	const struct pm_cpuwide_plan *plan = &cpuwide->plans[cpu->plan];
-	struct pm_instance *instance = calloc(1, pm_instance_size(plan->count));
+	const struct pm_event_list *list = cpuwide->list;
+	struct pm_instance *instance = calloc(1, pm_instance_size((uint32_t)list->count));
 	struct pm_diag why = {0};
+	uint32_t count = 0;
 	int open;
 
-	cpu->readings = calloc(plan->count, sizeof(cpu->readings[0]));
-	if (!instance || !cpu->readings) {
+	cpu->events = calloc(list->count, sizeof(cpu->events[0]));
+	cpu->readings = calloc(list->count, sizeof(cpu->readings[0]));
+	if (!instance || !cpu->events || !cpu->readings) {
 		free(instance);
 		return -ENOMEM;
 	}
-	open = pm_instance_open(instance, plan->events, plan->count, -1, (int)cpu->cpu,
-				flags, &why);
+	for (size_t i = 0; i < list->count; i++)
+		if (pm_cpus_has(&cpuwide->targets[i].open, cpu->cpu))
+			cpu->events[count++] = list->events[i];
+	open = pm_instance_open(instance, cpu->events, count, -1, (int)cpu->cpu, flags,
+				&why);
 	/* The first error is reported, not those of later CPUs. */
 	if (why.error && diag && !diag->error)
 		*diag = why;
@@ -163,9 +124,7 @@ int pm_cpuwide_open(struct pm_cpuwide **out, const struct pm_placement *placemen
 			break;
 		next = &cpuwide->cpus[cpuwide->cpu_count++];
 		next->cpu = (unsigned int)cpu;
-		err = plan_for(cpuwide, next->cpu, &next->plan);
-		if (!err)
-			err = open_cpu(cpuwide, next, flags, diag);
+		err = open_cpu(cpuwide, next, flags, diag);
 		refused += err > 0 ? err : 0;
 	}
 	pm_cpus_free(&all);
@@ -189,15 +148,11 @@ void pm_cpuwide_close(struct pm_cpuwide *cpuwide)
 			pm_instance_close(cpuwide->cpus[i].instance);
 		free(cpuwide->cpus[i].instance);
 		free(cpuwide->cpus[i].readings);
-	}
-	for (uint32_t i = 0; i < cpuwide->plan_count; i++) {
-		free(cpuwide->plans[i].events);
-		free(cpuwide->plans[i].original);
+		free(cpuwide->cpus[i].events);
 	}
 	for (size_t i = 0; cpuwide->targets && i < cpuwide->list->count; i++)
 		pm_targets_free(&cpuwide->targets[i]);
 	free(cpuwide->targets);
-	free(cpuwide->plans);
 	free(cpuwide->cpus);
 	free(cpuwide);
 }
@@ -247,17 +202,16 @@ int pm_cpuwide_read(struct pm_cpuwide *cpuwide)
 /* --- sums ------------------------------------------------------------------------- */
 
 /*
- * Returns the last reading of event I of the plan on CPU, or NULL if the event could not
+ * Returns the last reading of event I of the list on CPU, or NULL if the event could not
  * be opened or has never been read. A reading that can no longer be repeated stays in the
  * sums, which would otherwise fall.
  */
 static const struct pm_reading *reading_of(const struct pm_cpuwide *cpuwide,
 					   const struct pm_cpuwide_cpu *cpu, uint32_t i)
 {
-	const struct pm_cpuwide_plan *plan = &cpuwide->plans[cpu->plan];
 	uint32_t k = 0;
 
-	while (plan->original[k] != i)
+	while (cpu->events[k].name != cpuwide->list->events[i].name)
 		k++;
 	if (cpu->instance->counters[k].fd < 0 ||
 	    (cpu->error && !cpu->readings[k].enabled_ns))

@@ -14,16 +14,10 @@
 #include "core/text/diag.h"
 #include "core/topology/topology.h"
 
-/* The events of one kind of CPU, as an array for an instance. */
-struct pm_cpuwide_plan {
-	uint32_t count;
-	struct pm_event *events; /* they share their strings with the list */
-	uint32_t *original;	 /* their indices in the list, rising */
-};
-
 struct pm_cpuwide_cpu {
 	unsigned int cpu;
-	uint32_t plan;
+	struct pm_event
+		*events; /* those that count there; they share the list's strings */
 	struct pm_instance *instance;
 	struct pm_reading *readings;
 	int error; /* of the last read */
@@ -34,8 +28,6 @@ struct pm_cpuwide {
 	const struct pm_placement *placement;
 	const struct pm_event_list *list;
 	struct pm_targets *targets; /* one for each event of the list */
-	uint32_t plan_count;
-	struct pm_cpuwide_plan *plans;
 	uint32_t cpu_count;
 	struct pm_cpuwide_cpu *cpus; /* in rising order */
 };
