@@ -48,7 +48,6 @@ struct scan_process {
 struct scan {
 	const struct pm_threads_request *request;
 	struct pm_diag *diag;
-	pid_t pid; /* of the process, where the request may name one of its threads */
 	/* By number; of an ended thread only what was opened on it is kept. */
 	struct scan_thread *threads;
 	size_t count;
@@ -84,8 +83,7 @@ int pm_threads_scan(struct scan *scan);
 /* Returns whether THREAD is seen to be outside of clone(2): asleep, stopped, or ended. */
 bool pm_threads_is_idle(const struct scan_thread *thread);
 
-/* Which process it is, and whether /proc can show its threads: 0, or a negative errno
- * with a sentence. */
+/* Whether /proc can show the threads of processes: 0, or a negative errno with a sentence. */
 int pm_threads_find(struct scan *scan);
 
 void pm_threads_free(struct scan *scan);

@@ -41,12 +41,12 @@ static int hidden(const struct scan *scan, int error)
 		scan->diag, error,
 		"cannot list the threads of process %d: /proc hides processes of other "
 		"users (mount option hidepid); you need CAP_SYS_PTRACE",
-		scan->pid);
+		scan->request->pid);
 }
 
 static int refuse_listing(const struct scan *scan, int error)
 {
-	pid_t pid = scan->pid;
+	pid_t pid = scan->request->pid;
 
 	switch (error) {
 	case -ENOENT:
@@ -69,12 +69,10 @@ static int refuse_listing(const struct scan *scan, int error)
 
 int pm_threads_find(struct scan *scan)
 {
-	char self[32], path[64], text[512], *end;
+	char self[32], *end;
 	pid_t pid = scan->request->pid;
 	ssize_t n = pm_kernel_readlink("/proc/self", self, sizeof(self));
-	const char *line;
 
-	scan->pid = pid;
 	if (pid <= 0)
 		return pm_diag_set(scan->diag, -EINVAL, "%d is not a process", pid);
 	if (n < 0)
@@ -89,14 +87,6 @@ int pm_threads_find(struct scan *scan)
 			"to another pid namespace, which calls this process %s; "
 			"mount this namespace's own",
 			pid, self);
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	n = pm_file_text(path, text, sizeof(text));
-	if (n < 0)
-		return refuse_listing(scan, (int)n);
-	/* A thread's number stands for its process. */
-	line = strstr(text, "\nTgid:");
-	if (line && atoi(line + 6) > 0)
-		scan->pid = atoi(line + 6);
 	return 0;
 }
 
@@ -129,7 +119,7 @@ static bool same_process(const struct scan_process *a, const struct scan_process
 static bool is_forefather(const struct scan *scan, pid_t pid)
 {
 	const struct scan_process *process =
-		find_process(scan->first, scan->first_count, scan->pid);
+		find_process(scan->first, scan->first_count, scan->request->pid);
 
 	for (size_t steps = 0; process && steps < scan->first_count; steps++) {
 		if (process->parent == pid)
@@ -168,7 +158,7 @@ static void find_members(struct scan *scan, struct scan_process *list, size_t co
 		const struct scan_process *before =
 			find_process(scan->processes, scan->process_count, list[i].pid);
 
-		list[i].member = list[i].pid == scan->pid ||
+		list[i].member = list[i].pid == scan->request->pid ||
 				 (same_process(before, &list[i]) && before->member);
 	}
 	while (more) {
@@ -310,7 +300,8 @@ static int tidy(struct scan *scan, size_t known)
 	if (used)
 		qsort(scan->threads, used, sizeof(scan->threads[0]), compare_threads);
 	if (!alive)
-		return pm_diag_set(scan->diag, -ESRCH, "process %d has ended", scan->pid);
+		return pm_diag_set(scan->diag, -ESRCH, "process %d has ended",
+				   scan->request->pid);
 	return (int)added;
 }
 
@@ -324,11 +315,11 @@ int pm_threads_scan(struct scan *scan)
 	if (scan->request->flags & PM_THREADS_DESCENDANTS)
 		err = list_processes(scan);
 	if (!err)
-		err = list_threads(scan, scan->pid, known);
+		err = list_threads(scan, scan->request->pid, known);
 	for (size_t i = 0; !err && i < scan->process_count; i++) {
 		const struct scan_process *process = &scan->processes[i];
 
-		if (!process->member || process->pid == scan->pid)
+		if (!process->member || process->pid == scan->request->pid)
 			continue;
 		err = list_threads(scan, process->pid, known);
 		/* A child may end, and one of another user's may be hidden. */

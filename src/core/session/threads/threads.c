@@ -78,7 +78,7 @@ static int explain_limit(const struct scan *scan, int error)
 		pm_diag_set(scan->diag, error, "no file descriptor left");
 	pm_diag_add(scan->diag,
 		    "; the %zu threads of process %d need %u each, %zu in all",
-		    scan->count, scan->pid, each, scan->count * each);
+		    scan->count, scan->request->pid, each, scan->count * each);
 	/* The sentence of open() may have named the limit. */
 	if (!strstr(scan->diag->text, "RLIMIT_NOFILE") &&
 	    !pm_kernel_getrlimit(RLIMIT_NOFILE, &soft, &hard))
@@ -109,7 +109,7 @@ static int open_thread(struct scan *scan, struct scan_thread *thread)
 		return 0;
 	case -EPERM:
 	case -EACCES:
-		if (thread->process == scan->pid)
+		if (thread->process == scan->request->pid)
 			return err;
 		thread->status = SCAN_REFUSED;
 		return 0;
@@ -132,7 +132,8 @@ static int open_first(struct scan *scan)
 	if (err < 0)
 		return err;
 	if (!opened)
-		return pm_diag_set(scan->diag, -ESRCH, "process %d has ended", scan->pid);
+		return pm_diag_set(scan->diag, -ESRCH, "process %d has ended",
+				   scan->request->pid);
 	return 0;
 }
 

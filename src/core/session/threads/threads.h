@@ -68,12 +68,11 @@ struct pm_threads_result {
 extern bool pm_threads_as_before_6_12;
 
 /*
- * pm_threads_process() - covers all threads of the process REQUEST->pid (or of which this
- * is a thread). When it returns 0, every living thread was either opened by open() or has
- * inherited from one that was, never both, and so will those that are created later;
- * nothing counts yet, since all events are disabled. RESULT says where this could not be
- * made certain. Events on threads that end meanwhile stay open: others may count through
- * them.
+ * pm_threads_process() - covers all threads of the process REQUEST->pid. When it returns 0,
+ * every living thread was either opened by open() or has inherited from one that was, never
+ * both, and so will those that are created later; nothing counts yet, since all events are
+ * disabled. RESULT says where this could not be made certain. Events on threads that end
+ * meanwhile stay open: others may count through them.
  *
  * While it runs, threads of the process hold up to three disabled breakpoints that nobody
  * enables; none is left behind. It sleeps (a second in all, at most) for threads that
