@@ -222,19 +222,6 @@ PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
 
 /* --- information -------------------------------------------------------------------- */
 
-/* The clock of the set that is on: those of the others stand still and have been read. */
-static void read_active(struct perfmon_session *session)
-{
-	struct pm_session_plan *plan = session->plan;
-	struct pm_part *part;
-
-	if (!plan->target_count || plan->targets[0].lost)
-		return;
-	part = &plan->targets[0].parts[plan->targets[0].active];
-	if (plan->sets[plan->targets[0].active].clock != PM_NO_CLOCK && !part->settled)
-		pm_instance_read(part->instance, part->readings);
-}
-
 static void fill_info(struct perfmon_session *session, uint32_t s,
 		      struct perfmon_set_info *info)
 {
@@ -278,7 +265,6 @@ static int get_info(struct perfmon_session *session, void *vector, size_t n)
 	err = pm_session_read_clocks(session);
 	if (err)
 		return pm_session_closed_by_program(session, err);
-	read_active(session);
 	for (size_t i = 0; i < n; i++)
 		fill_info(session, (uint32_t)pm_session_find_set(session, info[i].id),
 			  &info[i]);

@@ -136,14 +136,15 @@ static int refresh_clocks(struct perfmon_session *session, struct pm_target *tar
 			  uint32_t s, bool *syscall)
 {
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t c = pm_set_clock(plan, target, s);
+	uint32_t c = pm_set_clock(plan, target, s), whole;
 	int err = 0;
 
 	if (c != PM_NO_CLOCK)
 		err = pm_part_refresh(session, target, s, c, syscall);
 	if (err && err != -ENODATA)
 		return err;
-	return pm_part_refresh(session, target, plan->set_count, 0, syscall);
+	c = pm_clock_of(plan, target, &whole);
+	return c == PM_NO_CLOCK ? 0 : pm_part_refresh(session, target, whole, c, syscall);
 }
 
 int pm_register_read(struct perfmon_session *session, struct pm_register *reg,
@@ -207,33 +208,18 @@ uint32_t pm_set_clock(const struct pm_session_plan *plan, const struct pm_target
 	return PM_NO_CLOCK;
 }
 
-static int read_clocks(struct perfmon_session *session, struct pm_target *target)
-{
-	const struct pm_session_plan *plan = session->plan;
-	uint32_t s, c = pm_clock_of(plan, target, &s);
-	bool syscall;
-	int err = 0;
-
-	if (c != PM_NO_CLOCK)
-		err = pm_part_refresh(session, target, s, c, &syscall);
-	/* Those of the other sets stand still. */
-	if (err || !plan->has_slices)
-		return err;
-	c = pm_set_clock(plan, target, target->active);
-	return c == PM_NO_CLOCK
-		       ? 0
-		       : pm_part_refresh(session, target, target->active, c, &syscall);
-}
-
+/* The clocks of sets that are not active stand still. */
 int pm_session_read_clocks(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan = session->plan;
+	bool syscall;
 	int err = 0;
 
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	for (uint32_t t = 0; t < plan->target_count && (!err || err == -ENODATA); t++)
-		err = read_clocks(session, &plan->targets[t]);
+		err = refresh_clocks(session, &plan->targets[t], plan->targets[t].active,
+				     &syscall);
 	return err && err != -ENODATA ? err : 0;
 }
 

@@ -96,8 +96,7 @@ static bool time_of_page(const struct perfmon_session *session, uint64_t *ns)
 	const struct pm_counter *counter;
 	uint32_t c, s;
 
-	if (session->state != PERFMON_STATE_RUNNING || plan->set_count != 1 ||
-	    !pm_session_is_own(session))
+	if (!pm_has_pages(session))
 		return false;
 	c = pm_clock_of(plan, &plan->targets[0], &s);
 	if (c == PM_NO_CLOCK)

@@ -31,7 +31,8 @@ static bool cpu_was_offline(const struct perfmon_session *session,
 			    const struct pm_target *target)
 {
 	const struct pm_session_plan *plan = session->plan;
-	uint32_t s = plan->has_slices ? plan->set_count : target->active, c = 0;
+	uint32_t s = plan->has_slices ? plan->set_count : target->active;
+	uint32_t c = pm_set_clock(plan, target, s);
 	const struct pm_instance *instance = target->parts[s].instance;
 	struct pm_reading first, now;
 	uint64_t began, ns;
@@ -40,9 +41,7 @@ static bool cpu_was_offline(const struct perfmon_session *session,
 	if (session->state != PERFMON_STATE_RUNNING ||
 	    (s < plan->set_count && plan->sets[s].samples))
 		return false;
-	while (c < instance->count && !pm_counter_is_open(&instance->counters[c]))
-		c++;
-	if (c == instance->count || pm_instance_read_counter(instance, c, &first) ||
+	if (c == PM_NO_CLOCK || pm_instance_read_counter(instance, c, &first) ||
 	    pm_kernel_clock_ns(CLOCK_MONOTONIC, &began))
 		return false;
 	do {
