@@ -17,11 +17,11 @@
 #define PM_COMPAT_COMPAT_H
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/kernel/kernel.h"
 #include "core/kernel/owned.h"
 #include "core/text/diag.h"
 #include "perfmon/overflow.h"
@@ -73,8 +73,7 @@ struct pm2_context {
 	bool has_format; /* PFM_FL_SMPL_FMT */
 	/* Guarded by `lock`. */
 	pthread_mutex_t lock;
-	sigset_t signals; /* of the holder, which has blocked all */
-	int cancel_state;
+	struct pm_still still;		 /* of the holder */
 	struct perfmon_session *session; /* NULL in a child */
 	int message_fd;		      /* the session's descriptor for messages, or -1 */
 	struct perfmon_message ahead; /* the session's, not yet in `pending` */

@@ -523,16 +523,14 @@ static int create(uint32_t flags, const struct perfmon_sampling *sampling, pid_t
 int pm2_context_create(uint32_t flags, const struct perfmon_sampling *sampling)
 {
 	pid_t owner = owner_of_table();
-	sigset_t signals;
-	int result, cancel_state;
+	struct pm_still still;
+	int result;
 
 	if (!owner)
 		return -ECHILD;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-	pm_kernel_signals_block(&signals);
+	pm_kernel_still_begin(&still);
 	result = create(flags, sampling, owner);
-	pm_kernel_signals_restore(&signals);
-	pthread_setcancelstate(cancel_state, NULL);
+	pm_kernel_still_end(&still);
 	return result;
 }
 
@@ -576,24 +574,21 @@ int pm2_result(int result)
 struct pm2_context *pm2_context_enter(int fd, enum pm2_kind kind)
 {
 	struct pm2_context *context;
-	sigset_t signals;
-	int err, cancel_state;
+	struct pm_still still;
+	int err;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-	pm_kernel_signals_block(&signals);
+	pm_kernel_still_begin(&still);
 	/* Done without a context's lock, which the end of another might need. */
 	if (kind == PM2_CALL_TO_LOAD)
 		end_all_closed();
 	err = find(fd, &context);
 	if (err) {
-		pm_kernel_signals_restore(&signals);
-		pthread_setcancelstate(cancel_state, NULL);
+		pm_kernel_still_end(&still);
 		pm2_result(err);
 		return NULL;
 	}
 	pthread_mutex_lock(&context->lock);
-	context->signals = signals;
-	context->cancel_state = cancel_state;
+	context->still = still;
 	/* The message belongs to this call from here on. */
 	if (kind != PM2_CALL_TO_ASK)
 		pm_diag_clear(&context->diag);
@@ -602,13 +597,11 @@ struct pm2_context *pm2_context_enter(int fd, enum pm2_kind kind)
 
 int pm2_context_leave(struct pm2_context *context, int result)
 {
-	sigset_t signals = context->signals;
-	int cancel_state = context->cancel_state;
+	struct pm_still still = context->still;
 
 	pthread_mutex_unlock(&context->lock);
 	context_put(context);
-	pm_kernel_signals_restore(&signals);
-	pthread_setcancelstate(cancel_state, NULL);
+	pm_kernel_still_end(&still);
 	return pm2_result(result);
 }
 

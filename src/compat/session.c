@@ -6,6 +6,7 @@
 
 #include "compat/compat.h"
 #include "core/api/export.h"
+#include "core/api/message.h"
 #include "core/kernel/kernel.h"
 
 #define KNOWN_CONTEXT_FLAGS                                                              \
@@ -141,17 +142,13 @@ PM_EXPORT int pfm_stop(int fd, int flags, ...)
 PM_EXPORT int pfm_message(int fd, char *text, size_t size)
 {
 	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL_TO_ASK);
-	size_t length;
 
 	if (!context)
 		return -1;
 	if (!text || !size)
 		return pm2_context_leave(context, -EINVAL);
-	length = strlen(context->diag.text);
-	length = length < size ? length : size - 1;
-	memcpy(text, context->diag.text, length);
-	text[length] = '\0';
-	return pm2_context_leave(context, (int)length);
+	pm_message_copy(context->diag.text, text, size);
+	return pm2_context_leave(context, (int)strlen(text));
 }
 
 PM_EXPORT const void *pfm_smpl_buffer(int fd, size_t *size)
