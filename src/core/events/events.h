@@ -77,6 +77,15 @@ static inline bool pm_event_is_blind(const struct pm_event *event)
 	return event->kernel_only && event->attr.exclude_kernel;
 }
 
+/* Returns whether ATTR is one of the kernel's clocks. They count all of the time, whatever their
+ * exclude bits say, and their periods are a timer's. */
+static inline bool pm_attr_is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 struct pm_event_list {
 	size_t count;
 	struct pm_event *events;

@@ -107,15 +107,6 @@ static bool kernel_mode_is_allowed(void)
 	return known == yes;
 }
 
-/* Returns whether the event is a clock. Clocks count all of the time, whatever their
- * exclude bits say, so a `u` would be wrong. */
-static bool is_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-		attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 void pm_modes_default(unsigned int flags, struct pm_event *event,
 		      struct pm_modifiers *modifiers)
 {
@@ -131,7 +122,8 @@ void pm_modes_default(unsigned int flags, struct pm_event *event,
 	if (!event->hardware && kernel_mode_is_allowed())
 		return;
 	event->attr.exclude_kernel = event->attr.exclude_hv = 1;
-	modifiers->user = !is_clock(&event->attr);
+	/* With a clock a `u` would be wrong. */
+	modifiers->user = !pm_attr_is_clock(&event->attr);
 	event->user_only = modifiers->user && !event->hardware;
 }
 

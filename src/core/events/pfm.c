@@ -333,8 +333,7 @@ static void place(struct pm_resolve *r, const struct perf_event_attr *attr,
 	encoding->config[2] = attr->config2;
 	if (attr->type == PERF_TYPE_SOFTWARE) {
 		encoding->pmu = "software";
-		if (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-		    attr->config == PERF_COUNT_SW_TASK_CLOCK)
+		if (pm_attr_is_clock(attr))
 			encoding->unit = "ns";
 		return;
 	}

@@ -99,16 +99,14 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 		for (uint32_t c = 0; c < instance->count && !err; c++) {
 			const struct perf_event_attr *attr =
 				&plan->sets[s].events[c].attr;
+			struct pm_arm *arm = &target->parts[s].arms[c];
 
 			if ((!attr->sample_period && !attr->mmap) ||
 			    instance->counters[c].fd < 0)
 				continue;
-			target->parts[s].arms[c].period = target->parts[s].arms[c].next =
-				attr->sample_period;
-			target->parts[s].arms[c].late =
-				c != plan->sets[s].clock &&
-				pm_is_clock(&plan->sets[s].events[c]);
-			target->records->late |= target->parts[s].arms[c].late;
+			arm->period = arm->next = attr->sample_period;
+			arm->late = c != plan->sets[s].clock && pm_attr_is_clock(attr);
+			target->records->late |= arm->late;
 			err = open_ring(session, target, instance->counters[c].fd);
 		}
 	}

@@ -63,18 +63,12 @@ static bool meets_others(const struct perfmon_session *session,
 	return false;
 }
 
-bool pm_is_software(const struct pm_event *event)
+/* Returns whether the kernel counts EVENT in software or by debug registers. */
+static bool is_software(const struct pm_event *event)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE ||
 	       event->attr.type == PERF_TYPE_TRACEPOINT ||
 	       event->attr.type == PERF_TYPE_BREAKPOINT;
-}
-
-bool pm_is_clock(const struct pm_event *event)
-{
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       (event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-		event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 static const struct pm_event *event_on(const struct pm_target *target,
@@ -123,7 +117,7 @@ static int arm(struct perfmon_session *session, struct pm_target *target,
 		session->state == PERFMON_STATE_RUNNING && !target->lost &&
 		!target->records->paused &&
 		(reg->set == target->active || session->flags & PERFMON_SESSION_ROTATE);
-	bool pause = is_on && pm_is_software(counter->event);
+	bool pause = is_on && is_software(counter->event);
 	uint64_t began =
 		pause && !pm_session_is_own(session) ? pm_target_time(target) : 0;
 	int err = 0;
@@ -253,7 +247,7 @@ void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
 /* Returns whether REG's overflows cost little beside what it counts. */
 static bool is_cheap(const struct pm_target *target, const struct pm_register *reg)
 {
-	return pm_is_software(event_on(target, reg));
+	return is_software(event_on(target, reg));
 }
 
 /* Returns whether the kernel's next record comes after the value passes 2^64. */
@@ -316,7 +310,7 @@ void pm_period_throttled(struct perfmon_session *session, const struct pm_target
 
 		if (reg->set == set &&
 		    counters[reg->planned].leader == counters[counter].leader &&
-		    !pm_is_software(counters[reg->planned].event)) {
+		    !is_software(counters[reg->planned].event)) {
 			reg->value_flags |= PERFMON_VALUE_THROTTLED;
 			pm_arm_of(target, reg)->coarser = COARSER_MOST;
 		}
@@ -355,7 +349,7 @@ static int finish(struct perfmon_session *session, struct pm_target *target,
 		pass(session, target, reg, count);
 	pm_period_move(&its->fit, PM_PERIOD_SETTLED);
 	/* A clock's timer skips periods that it is late for, and has none below 10 us. */
-	its->late = pm_is_clock(event_on(target, reg));
+	its->late = pm_attr_is_clock(&event_on(target, reg)->attr);
 	if (target->lost)
 		return 0;
 	period = left = its->next - count;

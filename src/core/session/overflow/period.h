@@ -6,12 +6,6 @@
 
 #include "core/session/core/armed.h"
 
-/* Returns whether the kernel counts EVENT in software or by debug registers. */
-bool pm_is_software(const struct pm_event *event);
-
-/* Returns whether EVENT is a clock, whose periods are a timer's. */
-bool pm_is_clock(const struct pm_event *event);
-
 /* Takes notice of a record of REG on TARGET: whether its value has passed 2^64. */
 bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
 		      struct pm_register *reg, const struct pm_place *place);
