@@ -28,9 +28,7 @@ struct terms {
 	struct pm_terms *out;
 	struct pm_sysfs_alias alias;
 	const char *alias_name; /* NULL: none yet */
-	uint32_t generic_type;	/* perf's generic name inside core/.../ */
-	bool generic;
-	size_t used; /* of out->text */
+	size_t used;		/* of out->text */
 };
 
 static void write_text(struct terms *t, struct pm_slice part)
@@ -199,63 +197,59 @@ static int apply_alias(struct terms *t, uint64_t *wanted)
 	return 0;
 }
 
-/* Encodes a term without a value that is an event: a name in events/, rHEX, a generic
- * name. *DONE is set if it was one. */
-static int event_term(struct terms *t, struct pm_slice name, bool alone, bool *done)
+/* Encodes perf's generic event CANONICAL, which has TYPE and CONFIG on a machine with one kind of
+ * core. */
+static int generic_event(struct terms *t, const char *canonical, uint32_t type,
+			 uint64_t config)
 {
-	struct pm_encoding *encoding = t->encoding;
-	const char *alias;
-	char canonical[64];
-	struct pm_slice hex = {name.at + 1, name.length - 1};
-	bool several = t->r->sysfs->core_count > 1;
-
-	*done = true;
-	/* With several kinds of cores pmu/cycles/ is the spelling of a generic event's
-	 * part. There the kernel's meaning precedes the folder's. */
-	t->generic = t->pmu->core && alone && several;
-	if (t->generic && pm_generic_find(name, &t->generic_type, &encoding->config[0],
-					  canonical, sizeof(canonical)))
-		goto generic;
-	alias = pm_sysfs_alias_find(t->pmu, name);
-	if (alias) {
-		t->generic = false;
-		if (t->alias_name)
-			return pm_diag_set(t->r->diag, -EINVAL,
-					   "'%s' and '%s' are both events: '%s'%s takes "
-					   "only one event",
-					   t->alias_name, alias, PM_ITEM(t->r, name));
-		t->alias_name = alias;
-		write_text(t, pm_slice_of(alias));
-		return 0;
-	}
-	t->generic = t->pmu->core && alone && !pm_sysfs_term_find(t->pmu, name) &&
-		     pm_generic_find(name, &t->generic_type, &encoding->config[0],
-				     canonical, sizeof(canonical));
-	if (t->generic)
-		goto generic;
-	if (alone && pm_char_lower(name.at[0]) == 'r' &&
-	    !pm_sysfs_term_find(t->pmu, name) &&
-	    !pm_slice_hex(hex, &encoding->config[0])) {
-		char code[32];
-
-		snprintf(code, sizeof(code), "r%llx",
-			 (unsigned long long)encoding->config[0]);
-		/* r and the shortest hexadecimal number are never longer than the user's
-		 * text */
-		write_text(t, pm_slice_of(code));
-		return 0;
-	}
-	*done = false;
-	return 0;
-generic:
-	encoding->type = t->generic_type;
-	if (several)
-		encoding->config[0] |= (uint64_t)t->pmu->type << PERF_PMU_TYPE_SHIFT;
+	t->encoding->type = type;
+	t->encoding->config[0] = config;
+	if (t->r->sysfs->core_count > 1)
+		t->encoding->config[0] |= (uint64_t)t->pmu->type << PERF_PMU_TYPE_SHIFT;
 	/* perf's canonical word can be longer than the user's short form */
 	free(t->out->text);
 	t->out->text = strdup(canonical);
 	t->used = strlen(canonical);
 	return t->out->text ? 0 : -ENOMEM;
+}
+
+/* Encodes a term without a value if it is an event: a name in events/, rHEX, a generic
+ * name. */
+static int event_term(struct terms *t, struct pm_slice name, bool alone)
+{
+	struct pm_slice hex = {name.at + 1, name.length - 1};
+	bool several = t->r->sysfs->core_count > 1, generic;
+	const char *alias = NULL;
+	char canonical[64], code[32];
+	uint64_t config;
+	uint32_t type;
+
+	generic = t->pmu->core && alone &&
+		  pm_generic_find(name, &type, &config, canonical, sizeof(canonical));
+	/* With several kinds of cores pmu/cycles/ is the spelling of a generic event's
+	 * part. There the kernel's meaning precedes the folder's. */
+	if (!generic || !several)
+		alias = pm_sysfs_alias_find(t->pmu, name);
+	if (alias && t->alias_name)
+		return pm_diag_set(t->r->diag, -EINVAL,
+				   "'%s' and '%s' are both events: '%s'%s takes only one "
+				   "event",
+				   t->alias_name, alias, PM_ITEM(t->r, name));
+	if (alias) {
+		t->alias_name = alias;
+		write_text(t, pm_slice_of(alias));
+	} else if (generic && (several || !pm_sysfs_term_find(t->pmu, name))) {
+		return generic_event(t, canonical, type, config);
+	} else if (alone && pm_char_lower(name.at[0]) == 'r' &&
+		   !pm_sysfs_term_find(t->pmu, name) &&
+		   !pm_slice_hex(hex, &t->encoding->config[0])) {
+		/* r and the shortest hexadecimal number are never longer than the user's
+		 * text */
+		snprintf(code, sizeof(code), "r%llx",
+			 (unsigned long long)t->encoding->config[0]);
+		write_text(t, pm_slice_of(code));
+	}
+	return 0;
 }
 
 /* Encodes one term of the user: NAME or NAME=VALUE. */
@@ -321,7 +315,7 @@ static bool next_term(struct pm_slice *text, struct pm_slice *name,
 /* First encodes the term that names a whole event, if there is one. */
 static int find_event(struct terms *t, struct pm_slice text)
 {
-	bool alone = !memchr(text.at, ',', text.length), done;
+	bool alone = !memchr(text.at, ',', text.length);
 	struct pm_slice name, value, rest = text;
 	int err = 0;
 
@@ -330,7 +324,7 @@ static int find_event(struct terms *t, struct pm_slice text)
 			return pm_diag_set(t->r->diag, -EINVAL, "an empty term in '%s'%s",
 					   PM_ITEM(t->r, text));
 		if (!value.at)
-			err = event_term(t, name, alone, &done);
+			err = event_term(t, name, alone);
 	}
 	return err;
 }
