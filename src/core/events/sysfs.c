@@ -11,26 +11,25 @@
 
 #define DEVICES "/sys/bus/event_source/devices"
 
-static int pmu_path(const char *pmu, const char *file, char *path, size_t size)
+/* The path of FILE, or DIRECTORY/FILE, of a PMU. Both names are the kernel's, of at most NAME_MAX
+ * bytes. */
+struct path {
+	char text[1024];
+};
+
+static struct path path_of(const struct pm_sysfs_pmu *pmu, const char *file)
 {
-	int n = snprintf(path, size, DEVICES "/%s/%s", pmu, file);
+	struct path path;
 
-	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
-}
-
-static ssize_t pmu_file(const char *pmu, const char *file, char **text)
-{
-	char path[1024];
-	int err = pmu_path(pmu, file, path, sizeof(path));
-
-	return err ? err : pm_file_read(path, text);
+	snprintf(path.text, sizeof(path.text), DEVICES "/%s/%s", pmu->name, file);
+	return path;
 }
 
 /* Finds whether PMU, whose name is known, counts the work of a CPU. perf's rule: a core
  * PMU is called cpu, or is one of several and lists its CPUs. */
 static int pmu_is_core(struct pm_sysfs_pmu *pmu)
 {
-	ssize_t n = pmu_file(pmu->name, "cpus", &pmu->cpus);
+	ssize_t n = pm_file_read(path_of(pmu, "cpus").text, &pmu->cpus);
 
 	pmu->core = n >= 0 || !strcmp(pmu->name, "cpu");
 	return n == -ENOMEM ? -ENOMEM : 0;
@@ -39,20 +38,17 @@ static int pmu_is_core(struct pm_sysfs_pmu *pmu)
 /* Reads the other fields of PMU. */
 static int pmu_open(struct pm_sysfs_pmu *pmu)
 {
-	char path[1024];
 	int64_t type;
-	int err = pmu_path(pmu->name, "type", path, sizeof(path));
+	int err = pm_file_number(path_of(pmu, "type").text, &type);
 	ssize_t n;
 
-	if (!err)
-		err = pm_file_number(path, &type);
 	if (err)
 		return err;
 	if (type < 0 || type > UINT32_MAX)
 		return -EINVAL;
 	pmu->type = (uint32_t)type;
 	if (!pmu->cpus) {
-		n = pmu_file(pmu->name, "cpumask", &pmu->cpus);
+		n = pm_file_read(path_of(pmu, "cpumask").text, &pmu->cpus);
 		pmu->uncore = n >= 0;
 		if (n < 0 && n != -ENOMEM)
 			pmu->cpus = strdup("");
@@ -207,12 +203,10 @@ static int parse_format(const char *text, unsigned int *config, uint64_t *mask)
 
 static int load_terms(struct pm_sysfs_pmu *pmu)
 {
-	char path[1024], **names;
+	char file[512], **names;
 	size_t count;
-	int err = pmu_path(pmu->name, "format", path, sizeof(path));
+	int err = pm_dir_list(path_of(pmu, "format").text, &names, &count);
 
-	if (!err)
-		err = pm_dir_list(path, &names, &count);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	pmu->terms = calloc(count + 1, sizeof(*pmu->terms));
@@ -220,8 +214,8 @@ static int load_terms(struct pm_sysfs_pmu *pmu)
 		struct pm_sysfs_term *term = &pmu->terms[pmu->term_count];
 		char *text;
 
-		snprintf(path, sizeof(path), "format/%s", names[i]);
-		if (pmu_file(pmu->name, path, &text) < 0)
+		snprintf(file, sizeof(file), "format/%s", names[i]);
+		if (pm_file_read(path_of(pmu, file).text, &text) < 0)
 			continue;
 		/* A format that cannot be read counts as absent: its term is unknown. */
 		err = parse_format(text, &term->config, &term->mask);
@@ -253,7 +247,6 @@ static bool is_attribute(const char *name)
 
 int pm_sysfs_pmu_load(struct pm_sysfs_pmu *pmu)
 {
-	char path[1024];
 	int64_t precise;
 	size_t count = 0;
 	int err;
@@ -268,17 +261,15 @@ int pm_sysfs_pmu_load(struct pm_sysfs_pmu *pmu)
 	err = load_terms(pmu);
 	if (err)
 		return err;
-	err = pmu_path(pmu->name, "events", path, sizeof(path));
-	if (!err)
-		err = pm_dir_list(path, &pmu->alias_block, &count);
+	err = pm_dir_list(path_of(pmu, "events").text, &pmu->alias_block, &count);
 	if (err == -ENOMEM)
 		return err;
 	pmu->aliases = pmu->alias_block;
 	for (size_t i = 0; i < count; i++)
 		if (!is_attribute(pmu->aliases[i]))
 			pmu->aliases[pmu->alias_count++] = pmu->aliases[i];
-	if (!pmu_path(pmu->name, "caps/max_precise", path, sizeof(path)) &&
-	    !pm_file_number(path, &precise) && precise >= 0 && precise <= 3)
+	if (!pm_file_number(path_of(pmu, "caps/max_precise").text, &precise) &&
+	    precise >= 0 && precise <= 3)
 		pmu->max_precise = (unsigned int)precise;
 	pmu->loaded = true;
 	return 0;
@@ -370,21 +361,19 @@ int pm_sysfs_alias_read(const struct pm_sysfs_pmu *pmu, const char *name,
 
 	memset(alias, 0, sizeof(*alias));
 	alias->scale = 1.0;
-	if (strlen(name) > sizeof(file) - sizeof("events/.scale"))
-		return -ENAMETOOLONG;
 	snprintf(file, sizeof(file), "events/%s", name);
-	n = pmu_file(pmu->name, file, &alias->terms);
+	n = pm_file_read(path_of(pmu, file).text, &alias->terms);
 	if (n < 0)
 		return pm_diag_set(diag, (int)n, "cannot read " DEVICES "/%s/%s: %s",
 				   pmu->name, file,
 				   strerror_r((int)-n, reason, sizeof(reason)));
 	snprintf(file, sizeof(file), "events/%s.unit", name);
-	if (pmu_file(pmu->name, file, &text) >= 0) {
+	if (pm_file_read(path_of(pmu, file).text, &text) >= 0) {
 		snprintf(alias->unit, sizeof(alias->unit), "%s", text);
 		free(text);
 	}
 	snprintf(file, sizeof(file), "events/%s.scale", name);
-	if (pmu_file(pmu->name, file, &text) < 0)
+	if (pm_file_read(path_of(pmu, file).text, &text) < 0)
 		return 0;
 	err = pm_text_double(text, &alias->scale);
 	if (!err && alias->scale == 0.0)
