@@ -77,22 +77,19 @@ struct request {
 
 static bool pmu_info(int pmu, pfm_pmu_info_t *info)
 {
-	memset(info, 0, sizeof(*info));
-	info->size = sizeof(*info);
+	*info = (pfm_pmu_info_t){.size = sizeof(*info)};
 	return lib.pfm_get_pmu_info((pfm_pmu_t)pmu, info) == PFM_SUCCESS;
 }
 
 static bool event_info(int index, pfm_event_info_t *info)
 {
-	memset(info, 0, sizeof(*info));
-	info->size = sizeof(*info);
+	*info = (pfm_event_info_t){.size = sizeof(*info)};
 	return lib.pfm_get_event_info(index, PFM_OS_PERF_EVENT_EXT, info) == PFM_SUCCESS;
 }
 
 static bool attribute_info(int event, int attribute, pfm_event_attr_info_t *info)
 {
-	memset(info, 0, sizeof(*info));
-	info->size = sizeof(*info);
+	*info = (pfm_event_attr_info_t){.size = sizeof(*info)};
 	return lib.pfm_get_event_attr_info(event, attribute, PFM_OS_PERF_EVENT_EXT,
 					   info) == PFM_SUCCESS;
 }
