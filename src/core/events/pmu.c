@@ -7,8 +7,10 @@
 #include "core/events/internal.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Encodes TEXT on PMU and adds it. *LABEL (NULL at the first) gets the user's spelling,
  * or the label of name=. */
@@ -79,11 +81,39 @@ static int no_pmu(struct pm_resolve *r, struct pm_slice name)
 	return -ENOENT;
 }
 
+/* Returns whether NAME, as a user writes it, stands for PMU. "uncore_imc" and "imc" stand for
+ * uncore_imc_0, uncore_imc_1 and so on; "uncore_*" for all matches. */
+static bool stands_for(struct pm_slice name, const struct pm_sysfs_pmu *pmu)
+{
+	static const char uncore[] = "uncore_";
+	struct pm_slice own = pm_slice_of(pmu->name);
+	char pattern[256];
+
+	if (!name.length || name.length >= sizeof(pattern))
+		return false;
+	memcpy(pattern, name.at, name.length);
+	pattern[name.length] = '\0';
+	if (strpbrk(pattern, "*?["))
+		return fnmatch(pattern, pmu->name, FNM_CASEFOLD) == 0;
+	if (!pm_slice_starts(own, pattern)) {
+		if (!pm_slice_starts(own, uncore))
+			return false;
+		own.at += strlen(uncore);
+		own.length -= strlen(uncore);
+		if (!pm_slice_starts(own, pattern))
+			return false;
+	}
+	own.at += name.length;
+	/* Nothing, or a number: "_12". */
+	return !*own.at || (*own.at == '_' && own.at[1] &&
+			    !own.at[1 + strspn(own.at + 1, "0123456789")]);
+}
+
 static int resolve_pmu(struct pm_resolve *r)
 {
 	struct pm_slice terms, modifiers, name = pm_slice_cut(r->item, '/', &terms);
 	struct pm_diag first_error = {0}, *diag = r->diag;
-	bool is_own_name, have_own_name = false, found = false;
+	bool is_own_name = false, found = false;
 	char *label = NULL;
 	int err = 0;
 
@@ -98,13 +128,13 @@ static int resolve_pmu(struct pm_resolve *r)
 	else if (*modifiers.at == ':')
 		modifiers = (struct pm_slice){modifiers.at + 1, modifiers.length - 1};
 	for (size_t i = 0; i < r->sysfs->count; i++)
-		have_own_name |= pm_slice_is(name, r->sysfs->pmus[i].name);
+		is_own_name |= pm_slice_is(name, r->sysfs->pmus[i].name);
 	for (size_t i = 0; i < r->sysfs->count; i++) {
 		struct pm_sysfs_pmu *pmu = &r->sysfs->pmus[i];
 		int this_err;
 
-		if (!pm_sysfs_pmu_is(pmu, name, &is_own_name) ||
-		    (have_own_name && !is_own_name))
+		/* A PMU's own name stands for no other. */
+		if (is_own_name ? !pm_slice_is(name, pmu->name) : !stands_for(name, pmu))
 			continue;
 		if (!terms.length)
 			return pm_diag_set(diag, -EINVAL,

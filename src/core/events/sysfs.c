@@ -2,7 +2,6 @@
 #include "core/events/sysfs.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,36 +302,6 @@ struct pm_sysfs_pmu *pm_sysfs_by_type(struct pm_sysfs *sysfs, uint32_t type)
 		if (sysfs->pmus[p].type == type)
 			return &sysfs->pmus[p];
 	return NULL;
-}
-
-bool pm_sysfs_pmu_is(const struct pm_sysfs_pmu *pmu, struct pm_slice name,
-		     bool *is_own_name)
-{
-	static const char uncore[] = "uncore_";
-	struct pm_slice own = pm_slice_of(pmu->name);
-	char pattern[256];
-
-	*is_own_name = pm_slice_is(name, pmu->name);
-	if (*is_own_name)
-		return true;
-	if (!name.length || name.length >= sizeof(pattern))
-		return false;
-	memcpy(pattern, name.at, name.length);
-	pattern[name.length] = '\0';
-	if (strpbrk(pattern, "*?["))
-		return fnmatch(pattern, pmu->name, FNM_CASEFOLD) == 0;
-	if (!pm_slice_starts(own, pattern)) {
-		if (!pm_slice_starts(own, uncore))
-			return false;
-		own.at += strlen(uncore);
-		own.length -= strlen(uncore);
-		if (!pm_slice_starts(own, pattern))
-			return false;
-	}
-	own.at += name.length;
-	/* Nothing, or a number: "_12". */
-	return !*own.at || (*own.at == '_' && own.at[1] &&
-			    !own.at[1 + strspn(own.at + 1, "0123456789")]);
 }
 
 const struct pm_sysfs_term *pm_sysfs_term_find(const struct pm_sysfs_pmu *pmu,

@@ -82,14 +82,6 @@ struct pm_sysfs_pmu *pm_sysfs_core(struct pm_sysfs *sysfs, size_t i);
 struct pm_sysfs_pmu *pm_sysfs_by_name(struct pm_sysfs *sysfs, const char *name);
 struct pm_sysfs_pmu *pm_sysfs_by_type(struct pm_sysfs *sysfs, uint32_t type);
 
-/*
- * Returns whether NAME, as a user writes it, stands for this PMU. "uncore_imc" and "imc"
- * stand for uncore_imc_0, uncore_imc_1 and so on; "uncore_*" for all matches.
- * *IS_OWN_NAME is set if it is the PMU's own name, which excludes the others.
- */
-bool pm_sysfs_pmu_is(const struct pm_sysfs_pmu *pmu, struct pm_slice name,
-		     bool *is_own_name);
-
 /* Finds a term or an event of a loaded PMU, without regard to case, or returns NULL. */
 const struct pm_sysfs_term *pm_sysfs_term_find(const struct pm_sysfs_pmu *pmu,
 					       struct pm_slice name);
