@@ -145,7 +145,9 @@ static int replace(struct pm_topology **old, const char *why_plain, struct pm_di
 		       : pm_diag_set(diag, err, "no memory for the CPUs' topology");
 }
 
-int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
+/* Replaces the current picture if CPUs came or went since, or ANYWAY. Takes a reference to it if OUT
+ * is not NULL. Returns 1 if its CPUs are not those of the one before, else 0, or a negative errno. */
+static int update(bool anyway, struct pm_topology **out, struct pm_diag *diag)
 {
 	char now[sizeof(current->online_text)];
 	struct pm_topology *old = NULL;
@@ -157,31 +159,13 @@ int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
 	pm_kernel_quiet_begin(&quiet);
 	why_plain = pm_topology_prepare();
 	pm_locks_take(PM_LOCK_TOPOLOGY);
-	if (current)
-		online_text(now, sizeof(now));
-	if (!current || strcmp(now, current->online_text))
+	online_text(now, sizeof(now));
+	if (anyway || !current || strcmp(now, current->online_text))
 		err = replace(&old, why_plain, diag);
-	if (!err) {
+	if (!err && out) {
 		__atomic_add_fetch(&current->references, 1, __ATOMIC_RELAXED);
 		*out = current;
 	}
-	pm_locks_release(PM_LOCK_TOPOLOGY);
-	pm_topology_put(old);
-	pm_kernel_quiet_end(&quiet);
-	return err;
-}
-
-int pm_topology_refresh(struct pm_diag *diag)
-{
-	struct pm_topology *old = NULL;
-	struct pm_quiet quiet;
-	const char *why_plain;
-	int err;
-
-	pm_kernel_quiet_begin(&quiet);
-	why_plain = pm_topology_prepare();
-	pm_locks_take(PM_LOCK_TOPOLOGY);
-	err = replace(&old, why_plain, diag);
 	if (!err)
 		err = old && !(pm_cpus_equal(&old->online, &current->online) &&
 			       pm_cpus_equal(&old->allowed, &current->allowed));
@@ -189,6 +173,18 @@ int pm_topology_refresh(struct pm_diag *diag)
 	pm_topology_put(old);
 	pm_kernel_quiet_end(&quiet);
 	return err;
+}
+
+int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
+{
+	int err = update(false, out, diag);
+
+	return err < 0 ? err : 0;
+}
+
+int pm_topology_refresh(struct pm_diag *diag)
+{
+	return update(true, NULL, diag);
 }
 
 uint64_t pm_topology_loads(void)
