@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* No version will be larger. A size above this was never set. */
@@ -136,21 +135,6 @@ static inline void pm_vector_unpack(void *vector, size_t count, size_t element_s
 		memmove(at + i * element_size, at + i * known, known);
 		memset(at + i * element_size + known, 0, element_size - known);
 	}
-}
-
-/* Returns the packed elements of a read-only vector: VECTOR itself, memory for free(), or
- * NULL. */
-static inline void *pm_vector_packed(const void *vector, size_t count,
-				     size_t element_size, size_t known)
-{
-	char *copy;
-
-	if (element_size == known)
-		return (void *)(uintptr_t)vector;
-	copy = malloc(count * known);
-	for (size_t i = 0; copy && i < count; i++)
-		memcpy(copy + i * known, pm_vector_at(vector, i, element_size), known);
-	return copy;
 }
 
 /* Copies GIVEN, which was checked, to the structure of KNOWN bytes at TO. The first field

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Attaching a session, and detaching it from one of its targets. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "core/api/export.h"
 #include "core/session/calls.h"
@@ -212,21 +211,24 @@ static void set_owner(struct perfmon_session *session, pid_t self)
 }
 
 /* Opens the targets, and has somebody look after them. */
-static int open_all(struct perfmon_session *session, const struct perfmon_target *targets,
-		    size_t count, pid_t self)
+static int open_all(struct perfmon_session *session, const void *targets, size_t count,
+		    size_t element_size, pid_t self)
 {
 	uint32_t before = session->plan->target_count;
 	int refused = 0, n = 0;
 
 	for (size_t i = 0; i < count && n >= 0; i++) {
-		n = find_target(session, &targets[i], self) >= 0
+		const struct perfmon_target *target =
+			pm_vector_at(targets, i, element_size);
+
+		n = find_target(session, target, self) >= 0
 			    ? pm_diag_set(&session->diag, -EEXIST,
 					  "target %zu: the session is attached to "
 					  "%d already",
-					  i, targets[i].id)
-		    : targets[i].kind == PERFMON_TARGET_KIND_PROCESS
-			    ? pm_process_attach(session, &targets[i], self)
-			    : open_asked(session, &targets[i], self);
+					  i, target->id)
+		    : target->kind == PERFMON_TARGET_KIND_PROCESS
+			    ? pm_process_attach(session, target, self)
+			    : open_asked(session, target, self);
 		refused += n;
 	}
 	if (n >= 0 && pm_helper_has_work(session))
@@ -238,28 +240,28 @@ static int open_all(struct perfmon_session *session, const struct perfmon_target
 	return n;
 }
 
-static int claim(struct perfmon_session *session, const struct perfmon_target *targets,
+static int claim(struct perfmon_session *session, const struct perfmon_target *first,
 		 size_t count, pid_t self)
 {
 	if (count > 1 || session->plan->target_count)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "an exclusive session has one target");
-	if (targets[0].kind == PERFMON_TARGET_KIND_PROCESS)
+	if (first->kind == PERFMON_TARGET_KIND_PROCESS)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "an exclusive session has one thread for its target, "
 				   "not a process");
-	return pm_exclusive_claim(session, targets[0].id ?: self);
+	return pm_exclusive_claim(session, first->id ?: self);
 }
 
-static int attach(struct perfmon_session *session, const struct perfmon_target *targets,
-		  size_t count, bool more)
+static int attach(struct perfmon_session *session, const void *targets, size_t count,
+		  size_t element_size, bool more)
 {
 	struct pm_owner owner;
 	pid_t self;
 	int n = 0;
 
 	for (size_t i = 0; i < count && !n; i++)
-		n = check_target(session, &targets[i], i);
+		n = check_target(session, pm_vector_at(targets, i, element_size), i);
 	if (n)
 		return n;
 	pm_session_notice_loss(session);
@@ -283,7 +285,7 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	if (!more)
 		pm_overflow_prepare(session, session->plan, session->registers,
 				    session->count);
-	n = open_all(session, targets, count, self);
+	n = open_all(session, targets, count, element_size, self);
 	if (n < 0) {
 		pm_session_set_owner(session, owner);
 		pm_exclusive_release(session);
@@ -302,7 +304,7 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 int pm_session_attach_self(struct perfmon_session *session)
 {
 	struct perfmon_target self = {.kind = PERFMON_TARGET_KIND_THREAD};
-	int n = attach(session, &self, 1, false);
+	int n = attach(session, &self, 1, sizeof(self), false);
 
 	return n < 0 ? n : 0;
 }
@@ -313,7 +315,9 @@ PM_EXPORT int perfmon_session_attach(struct perfmon_session *session, uint32_t k
 	struct perfmon_target target = {.kind = kind, .id = id};
 	int err = pm_session_enter(session);
 
-	return err ?: pm_session_leave(session, attach(session, &target, 1, false));
+	return err
+		       ?: pm_session_leave(session, attach(session, &target, 1,
+							   sizeof(target), false));
 }
 
 /* As pm_session_check_vector(), but that there may be more targets than elements of other
@@ -346,20 +350,15 @@ PM_EXPORT int perfmon_session_attach_targets(struct perfmon_session *session,
 					     uint32_t flags)
 {
 	int n = pm_session_enter(session);
-	struct perfmon_target *packed;
 
 	if (n)
 		return n;
 	n = check_targets(session, targets, count, element_size);
 	if (!n && flags & ~PERFMON_ATTACH_ADD)
 		n = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
-	if (n)
-		return pm_session_leave(session, n);
-	packed = pm_vector_packed(targets, count, element_size, sizeof(targets[0]));
-	n = packed ? attach(session, packed, count, flags & PERFMON_ATTACH_ADD)
-		   : pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	if (packed != targets)
-		free(packed);
+	if (!n)
+		n = attach(session, targets, count, element_size,
+			   flags & PERFMON_ATTACH_ADD);
 	return pm_session_leave(session, n);
 }
 

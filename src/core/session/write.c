@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Values are written. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "core/api/export.h"
 #include "core/session/calls.h"
@@ -25,33 +24,40 @@ static int check_period(struct perfmon_session *session,
 						  write->value);
 }
 
-static int write_vector(struct perfmon_session *session,
-			const struct perfmon_write *writes, size_t n, uint32_t flags)
+static int write_vector(struct perfmon_session *session, const void *writes, size_t n,
+			size_t element_size, uint32_t flags)
 {
+	const struct perfmon_write *write;
 	int err = 0, failed;
 	size_t i;
 
-	for (i = 0; !err && i < n; i++)
+	for (i = 0; !err && i < n; i++) {
+		write = pm_vector_at(writes, i, element_size);
 		err = pm_session_check_index(session, i, PERFMON_COUNTER_VIRTUAL_TIME,
-					     writes[i].reserved);
+					     write->reserved);
+	}
 	err = err ?: pm_session_check_stopped(session, flags);
-	for (i = 0; !err && i < n; i++)
-		err = pm_session_check_index(session, i, writes[i].index, 0)
-			      ?: check_period(session, &writes[i]);
+	for (i = 0; !err && i < n; i++) {
+		write = pm_vector_at(writes, i, element_size);
+		err = pm_session_check_index(session, i, write->index, 0)
+			      ?: check_period(session, write);
+	}
 	if (err)
 		return err;
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	/* All is read before anything is written. */
 	for (i = 0; i < n; i++) {
-		if (writes[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
+		write = pm_vector_at(writes, i, element_size);
+		if (write->index == PERFMON_COUNTER_VIRTUAL_TIME)
 			continue;
-		err = pm_session_collect(session, writes[i].index);
+		err = pm_session_collect(session, write->index);
 		if (err && err != -ENODATA)
 			return pm_session_explain(session, err);
 	}
 	for (i = 0, err = 0; i < n; i++) {
-		failed = pm_session_write_one(session, &writes[i]);
+		failed = pm_session_write_one(session,
+					      pm_vector_at(writes, i, element_size));
 		err = err ?: failed;
 	}
 	return err ? pm_session_explain(session, err) : (int)n;
@@ -62,7 +68,6 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 				    size_t element_size, uint32_t flags)
 {
 	int err = pm_session_enter(session);
-	struct perfmon_write *packed;
 
 	if (err)
 		return err;
@@ -71,12 +76,6 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 				      perfmon_write, 16);
 	if (!err && flags & ~PERFMON_WRITE_STOPPED)
 		err = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
-	if (err)
-		return pm_session_leave(session, err);
-	packed = pm_vector_packed(writes, count, element_size, sizeof(writes[0]));
-	err = packed ? write_vector(session, packed, count, flags)
-		     : pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	if (packed != writes)
-		free(packed);
+	err = err ?: write_vector(session, writes, count, element_size, flags);
 	return pm_session_leave(session, err);
 }
