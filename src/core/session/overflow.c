@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/api/export.h"
 #include "core/session/calls.h"
@@ -80,20 +81,6 @@ static bool names_missing(const struct perfmon_session *session, const uint32_t 
 			return true;
 	}
 	return false;
-}
-
-static struct pm_overflow_how how_of(const struct perfmon_overflow *from)
-{
-	struct pm_overflow_how to = {.flags = from->flags,
-				     .short_reset = from->short_reset,
-				     .long_reset = from->long_reset,
-				     .random_mask = from->random_mask,
-				     .switch_count = from->switch_count,
-				     .event_id = from->event_id};
-
-	pm_counter_mask(to.reset_counters, from->reset_counters, from->reset_count);
-	pm_counter_mask(to.sample_counters, from->sample_counters, from->sample_count);
-	return to;
 }
 
 static uint64_t least_period(void)
@@ -168,7 +155,13 @@ static int program(struct perfmon_session *session, uint32_t index,
 	overflow->on = how != NULL;
 	overflow->reset_due = false;
 	if (how) {
-		overflow->how = how_of(how);
+		overflow->how = *how;
+		overflow->how.reset_counters = overflow->how.sample_counters = NULL;
+		memset(overflow->resets, 0, sizeof(overflow->resets));
+		memset(overflow->samples, 0, sizeof(overflow->samples));
+		pm_counter_mask(overflow->resets, how->reset_counters, how->reset_count);
+		pm_counter_mask(overflow->samples, how->sample_counters,
+				how->sample_count);
 		overflow->seed = UINT64_C(0x9e3779b97f4a7c15) * (index + 1);
 		overflow->least = least_period();
 		err = pm_overflow_check_period(session, &registers[index],

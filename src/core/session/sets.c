@@ -196,8 +196,8 @@ static int delete_marked(struct perfmon_session *session, const bool *marked)
 		}
 		registers[count] = registers[i];
 		registers[count].set = place[registers[count].set];
-		move_mask(session, marked, registers[count].overflow.how.reset_counters);
-		move_mask(session, marked, registers[count].overflow.how.sample_counters);
+		move_mask(session, marked, registers[count].overflow.resets);
+		move_mask(session, marked, registers[count].overflow.samples);
 		count++;
 	}
 	return pm_session_install(session, registers, count, sets, set_count);

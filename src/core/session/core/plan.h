@@ -39,21 +39,12 @@ static inline void pm_counter_mask(uint64_t mask[PM_COUNTER_WORDS],
 	}
 }
 
-/* A struct perfmon_overflow, with masks in the place of its vectors. */
-struct pm_overflow_how {
-	uint32_t flags;
-	uint64_t short_reset, long_reset;
-	uint64_t random_mask;
-	uint64_t switch_count;
-	uint64_t event_id;
-	uint64_t reset_counters[PM_COUNTER_WORDS];
-	uint64_t sample_counters[PM_COUNTER_WORDS];
-};
-
 /* How a counter overflows, and what it is set back to. */
 struct pm_overflow {
 	bool on;
-	struct pm_overflow_how how;
+	struct perfmon_overflow how; /* its vectors are these masks: */
+	uint64_t resets[PM_COUNTER_WORDS];
+	uint64_t samples[PM_COUNTER_WORDS];
 	uint64_t least; /* PERFMON_MIN_PERIOD when it was programmed */
 	bool reset_due; /* its long reset, since an overflow on a target that is gone */
 	uint64_t last_reset;

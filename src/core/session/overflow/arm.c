@@ -156,26 +156,22 @@ static bool names_any(const uint64_t *mask)
 void pm_overflow_plan(const struct perfmon_session *session,
 		      const struct pm_register *reg, struct pm_event *event)
 {
-	const struct pm_overflow_how *how = &reg->overflow.how;
-
 	/* Its record says what these had counted then, however late it is taken. */
-	pm_record_plan(event, names_any(how->reset_counters) ||
-				      (how->flags & PERFMON_OVERFLOW_SAMPLE &&
-				       names_any(how->sample_counters)));
+	pm_record_plan(event,
+		       names_any(reg->overflow.resets) ||
+			       (pm_is_sampled(reg) && names_any(reg->overflow.samples)));
 	pm_sampling_plan(session, reg, &event->attr, pm_queue_has_listener(session));
 }
 
 int pm_overflow_check_period(struct perfmon_session *session,
 			     const struct pm_register *reg, uint64_t value)
 {
-	const struct pm_overflow *overflow = &reg->overflow;
 	uint64_t period = -value;
 
-	if (!overflow->on || !(overflow->how.flags & PERFMON_OVERFLOW_SAMPLE) ||
-	    !period || period >= overflow->least)
+	if (!pm_is_sampled(reg) || !period || period >= reg->overflow.least)
 		return 0;
 	return pm_diag_set(&session->diag, -EINVAL,
 			   "a period of %" PRIu64
 			   " events is below PERFMON_MIN_PERIOD=%" PRIu64,
-			   period, overflow->least);
+			   period, reg->overflow.least);
 }

@@ -97,7 +97,7 @@ static bool overflow(struct perfmon_session *session, struct pm_target *target,
 		     struct pm_register *reg, const struct perfmon_sample *sample,
 		     const struct pm_place *place)
 {
-	const struct pm_overflow_how *how = &reg->overflow.how;
+	const struct perfmon_overflow *how = &reg->overflow.how;
 	bool is_full;
 
 	if (!pm_period_record(session, target, reg, place))

@@ -55,9 +55,8 @@ static bool meets_others(const struct perfmon_session *session,
 
 		if (other == reg)
 			continue;
-		if (pm_counter_in(reg->overflow.how.reset_counters, i) ||
-		    (other->overflow.on &&
-		     pm_counter_in(other->overflow.how.reset_counters, own)))
+		if (pm_counter_in(reg->overflow.resets, i) ||
+		    (other->overflow.on && pm_counter_in(other->overflow.resets, own)))
 			return true;
 	}
 	return false;

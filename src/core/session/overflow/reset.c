@@ -101,11 +101,11 @@ void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target 
 
 	for (uint32_t i = 0; i < session->count; i++) {
 		struct pm_register *reg = &session->registers[i];
-		const struct pm_overflow_how *how = &reg->overflow.how;
+		const struct perfmon_overflow *how = &reg->overflow.how;
 		uint64_t value = 0, count;
 		bool known;
 
-		if (reg == of || !pm_counter_in(of->overflow.how.reset_counters, i))
+		if (reg == of || !pm_counter_in(of->overflow.resets, i))
 			continue;
 		if (reg->overflow.on)
 			value = pm_reset_next(reg, is_long ? how->long_reset

@@ -62,7 +62,7 @@ int pm_sampling_take(struct perfmon_session *session, const struct pm_target *ta
 		     const struct pm_register *reg, const struct perfmon_sample *sample)
 {
 	struct pm_sampling *sampling = session->sampling;
-	const uint64_t *mask = reg->overflow.how.sample_counters;
+	const uint64_t *mask = reg->overflow.samples;
 	uint64_t values[PERFMON_SESSION_COUNTERS_MAX];
 	struct perfmon_overflow_sample given = {
 		.sample = sample,
@@ -206,7 +206,7 @@ static uint64_t logged_period(const struct perfmon_session *session, uint32_t s,
 {
 	for (uint32_t i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
-		const struct pm_overflow_how *how = &reg->overflow.how;
+		const struct perfmon_overflow *how = &reg->overflow.how;
 		uint64_t reset = how->flags & PERFMON_OVERFLOW_NOTIFY ? how->long_reset
 								      : how->short_reset;
 
