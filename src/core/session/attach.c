@@ -406,7 +406,9 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 		/* Records that came until now count, but enable nothing any more. */
 		plan->targets[t].lost = true;
 		pm_overflow_drain_target(session, &plan->targets[t]);
-		pm_target_remove(session, (uint32_t)t);
+		session->quick_fd = -1;
+		pm_session_aggregate(session, (uint32_t)t, (uint32_t)t + 1);
+		pm_target_take_out(session, plan, (uint32_t)t);
 	}
 	if (t >= 0) {
 		err = pm_session_detach_all(session);

@@ -284,15 +284,8 @@ static void close_thread(void *argument, void *opened)
 	uint32_t t = plan->target_count;
 
 	while (t-- > opening->first) {
-		struct pm_target gone;
-
-		if (plan->targets[t].tid != (pid_t)(intptr_t)opened)
-			continue;
-		pm_target_close(opening->session, plan, &plan->targets[t]);
-		gone = plan->targets[t];
-		/* Its memory is for the next. */
-		plan->targets[t] = plan->targets[--plan->target_count];
-		plan->targets[plan->target_count] = gone;
+		if (plan->targets[t].tid == (pid_t)(intptr_t)opened)
+			pm_target_take_out(opening->session, plan, t);
 	}
 }
 

@@ -149,14 +149,13 @@ void pm_targets_forget(struct pm_session_plan *plan)
 	plan->target_count = 0;
 }
 
-void pm_target_remove(struct perfmon_session *session, uint32_t t)
+void pm_target_take_out(struct perfmon_session *session, struct pm_session_plan *plan,
+			uint32_t t)
 {
-	struct pm_session_plan *plan = session->plan;
-	struct pm_target gone = plan->targets[t];
+	struct pm_target gone;
 
-	session->quick_fd = -1;
-	pm_session_aggregate(session, t, t + 1);
 	pm_target_close(session, plan, &plan->targets[t]);
+	gone = plan->targets[t];
 	plan->target_count--;
 	memmove(&plan->targets[t], &plan->targets[t + 1],
 		(plan->target_count - t) * sizeof(plan->targets[0]));

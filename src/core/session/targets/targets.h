@@ -60,8 +60,9 @@ void pm_targets_close(struct perfmon_session *session, struct pm_session_plan *p
 /* Closes, in a child, its copies of the descriptors of all targets. */
 void pm_targets_forget(struct pm_session_plan *plan);
 
-/* Adds what target T has counted to the registers, and takes it out of the plan. */
-void pm_target_remove(struct perfmon_session *session, uint32_t t);
+/* Closes target T of PLAN, and takes it out; its memory is for the next. */
+void pm_target_take_out(struct perfmon_session *session, struct pm_session_plan *plan,
+			uint32_t t);
 
 /* --- process.c ---------------------------------------------------------------------- */
 
