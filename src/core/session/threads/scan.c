@@ -185,7 +185,7 @@ static void find_members(struct scan *scan, struct scan_process *list, size_t co
 static int list_processes(struct scan *scan)
 {
 	struct scan_process *list;
-	char **names, path[64];
+	char **names;
 	size_t count, used = 0;
 	int err = pm_dir_list("/proc", &names, &count);
 
@@ -194,13 +194,12 @@ static int list_processes(struct scan *scan)
 	list = calloc(count + 1, sizeof(list[0]));
 	for (size_t i = 0; list && i < count; i++) {
 		struct pm_life life;
+		pid_t pid = atoi(names[i]);
 
-		snprintf(path, sizeof(path), "/proc/%.16s/stat", names[i]);
-		if (names[i][0] < '1' || names[i][0] > '9' ||
-		    pm_life_read_at(path, &life))
+		if (pid <= 0 || pm_life_read(pid, &life))
 			continue;
 		/* Names come in the order of their numbers. */
-		list[used++] = (struct scan_process){.pid = atoi(names[i]),
+		list[used++] = (struct scan_process){.pid = pid,
 						     .parent = life.parent,
 						     .group = life.group,
 						     .start_ticks = life.start_ticks};
