@@ -30,4 +30,12 @@ static inline void pm_message_tell(const char *text, char *message, size_t messa
 		pm_message_copy(text, message, message_size);
 }
 
+/* The same at the end of a call: TEXT is of its error. Returns RESULT. */
+static inline int pm_message_end(int result, const char *text, char *message,
+				 size_t message_size)
+{
+	pm_message_tell(result < 0 ? text : "", message, message_size);
+	return result;
+}
+
 #endif

@@ -9,14 +9,6 @@
 #include "core/api/message.h"
 #include "core/events/events.h"
 
-/* Copies the sentence of DIAG to the caller's buffer. The caller's own errors have
- * none. */
-static int tell(int result, const struct pm_diag *diag, char *message, size_t size)
-{
-	pm_message_tell(result ? diag->text : "", message, size);
-	return result;
-}
-
 PM_EXPORT int perfmon_event_expand(
 	const char *text, uint32_t flags,
 	int (*visit)(const struct perfmon_event_encoding *event, void *argument),
@@ -54,7 +46,7 @@ PM_EXPORT int perfmon_event_expand(
 		result = visit(&encoding, argument);
 	}
 	pm_events_free(list);
-	return tell(result, &diag, message, message_size);
+	return pm_message_end(result, diag.text, message, message_size);
 }
 
 /* Copies the attr FROM into TO, up to TO's size. The rest of FROM must be zero. */
@@ -86,7 +78,7 @@ PM_EXPORT int perfmon_event_encode(const char *text, uint32_t flags,
 		       : pm_diag_set(&diag, -EINVAL, "attr is NULL");
 
 	if (err)
-		return tell(err, &diag, message, message_size);
+		return pm_message_end(err, diag.text, message, message_size);
 	if (list->count > 1)
 		err = pm_diag_set(&diag, -ENOTUNIQ,
 				  "'%s' names %zu events: the first is '%s', the "
@@ -102,7 +94,7 @@ PM_EXPORT int perfmon_event_encode(const char *text, uint32_t flags,
 		pm_diag_set(&diag, err, "attr->size is %u: too small for '%s'",
 			    attr->size, text);
 	pm_events_free(list);
-	return tell(err, &diag, message, message_size);
+	return pm_message_end(err, diag.text, message, message_size);
 }
 
 PM_EXPORT int perfmon_event_list(const char *pattern, uint32_t flags,
@@ -112,6 +104,6 @@ PM_EXPORT int perfmon_event_list(const char *pattern, uint32_t flags,
 {
 	struct pm_diag diag = {0};
 
-	return tell(pm_events_list(pattern, flags, visit, argument, &diag), &diag,
-		    message, message_size);
+	return pm_message_end(pm_events_list(pattern, flags, visit, argument, &diag),
+			      diag.text, message, message_size);
 }

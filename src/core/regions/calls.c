@@ -366,6 +366,5 @@ PM_EXPORT int perfmon_region_configure(const char *name, const char *value,
 		pm_thread_busy--;
 		pm_kernel_still_end(&still);
 	}
-	pm_message_tell(result ? diag.text : "", message, message_size);
-	return result;
+	return pm_message_end(result, diag.text, message, message_size);
 }

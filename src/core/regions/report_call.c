@@ -122,9 +122,8 @@ static int report_aside(int fd, const struct perfmon_report_options *given)
 		pm_diag_set(&request.diag, err, "cannot make the report: %s",
 			    err == -ENOENT ? "this process has not used a region yet"
 					   : strerror(-err));
-	pm_message_tell(err ? request.diag.text : "", request.options.message,
-			request.options.message_size);
-	return err;
+	return pm_message_end(err, request.diag.text, request.options.message,
+			      request.options.message_size);
 }
 
 PM_EXPORT int perfmon_report_write(int fd, const struct perfmon_report_options *options)

@@ -15,12 +15,6 @@ static const struct pm_placement *inner(const struct perfmon_placement *placemen
 	return (const struct pm_placement *)placement;
 }
 
-static int tell(int result, const struct pm_diag *diag, char *message, size_t size)
-{
-	pm_message_tell(result < 0 ? diag->text : "", message, size);
-	return result;
-}
-
 PM_EXPORT int perfmon_placement_parse(struct perfmon_placement **placement,
 				      const char *text, char *message,
 				      size_t message_size)
@@ -35,7 +29,7 @@ PM_EXPORT int perfmon_placement_parse(struct perfmon_placement **placement,
 		err = pm_placement_parse(text, &made, &diag);
 	if (!err)
 		*placement = (struct perfmon_placement *)made;
-	return tell(err, &diag, message, message_size);
+	return pm_message_end(err, diag.text, message, message_size);
 }
 
 PM_EXPORT void perfmon_placement_free(struct perfmon_placement *placement)
@@ -158,7 +152,7 @@ PM_EXPORT int perfmon_placement_get_event(const struct perfmon_placement *placem
 	pm_cpus_free(&on);
 	pm_cpus_free(&off);
 	pm_events_free(list);
-	return tell(err, &diag, message, message_size);
+	return pm_message_end(err, diag.text, message, message_size);
 }
 
 PM_EXPORT int perfmon_placement_get_level(const struct perfmon_placement *placement,
