@@ -142,14 +142,14 @@ static void close_events(void *argument, void *opened)
 }
 
 static struct pm_threads_request request_for(const struct child *child,
-					     unsigned int events, unsigned int flags)
+					     unsigned int events, bool descendants)
 {
 	memset(&opener, 0, sizeof(opener));
 	opener.events = events;
-	opener.descendants = flags & PM_THREADS_DESCENDANTS;
+	opener.descendants = descendants;
 	return (struct pm_threads_request){
 		.pid = child->pid,
-		.flags = flags,
+		.descendants = descendants,
 		.descriptors = events,
 		.argument = &opener,
 		.open = open_events,
@@ -192,7 +192,7 @@ static void close_rest(void)
 static bool may_open(void)
 {
 	struct child self = {.pid = getpid()};
-	struct pm_threads_request request = request_for(&self, 1, 0);
+	struct pm_threads_request request = request_for(&self, 1, false);
 	struct pm_threads_result result;
 	struct pm_diag diag = {0};
 	int err = pm_threads_process(&request, &result, &diag);
@@ -251,7 +251,8 @@ static unsigned int runs(unsigned int few)
 
 struct kind {
 	const char *name, *leaves;
-	unsigned int creators, events, flags;
+	unsigned int creators, events;
+	bool descendants;
 	unsigned int lasting; /* 0: 60 */
 	bool restless;	      /* it has to create a thread after each first open() */
 	uint64_t watched;
@@ -264,7 +265,7 @@ static struct pm_threads_result cover_storm(const struct kind *kind, unsigned in
 	struct child child =
 		start(kind->creators, kind->lasting ?: 60, kind->name, kind->leaves);
 	struct pm_threads_request request =
-		request_for(&child, kind->events, kind->flags);
+		request_for(&child, kind->events, kind->descendants);
 	struct pm_threads_result result;
 	struct pm_diag diag = {0};
 	int before;
@@ -348,7 +349,7 @@ Test(threads, descendants_count_once)
 	cover_storms(&(struct kind){.name = "processes",
 				    .creators = 2,
 				    .events = 1,
-				    .flags = PM_THREADS_DESCENDANTS},
+				    .descendants = true},
 		     runs(5));
 }
 
@@ -401,10 +402,7 @@ Test(threads, threads_that_exchange_their_events)
 		{.name = "threads", .creators = 3, .events = 1},
 		{.name = "threads", .creators = 2, .events = 4},
 		{.name = "relay", .leaves = "leaves", .creators = 2, .events = 1},
-		{.name = "processes",
-		 .creators = 2,
-		 .events = 1,
-		 .flags = PM_THREADS_DESCENDANTS},
+		{.name = "processes", .creators = 2, .events = 1, .descendants = true},
 	};
 
 	if (!may_open())
@@ -439,7 +437,7 @@ Test(threads, hardware_events_have_a_marker_of_their_own)
 
 static int cover_again(const struct child *child, struct pm_diag *diag)
 {
-	struct pm_threads_request request = request_for(child, 2, 0);
+	struct pm_threads_request request = request_for(child, 2, false);
 	struct pm_threads_result result = {.direct = 4711};
 	int before = open_descriptors(), err;
 
@@ -508,14 +506,14 @@ Test(threads, what_fails_in_the_middle_leaves_nothing)
 		return;
 	child = start(0, 20, "none", NULL);
 	wait_until(&child, &child.storm->created, 20);
-	request = request_for(&child, 1, 0);
+	request = request_for(&child, 1, false);
 	opener.refuse_at = 12;
 	cr_assert_eq(pm_threads_process(&request, &result, &diag), -EIO);
 	cr_assert_str_eq(diag.text, "a test refused");
 	cr_assert_eq(opener.opened, 11);
 	cr_assert_eq(opener.closed, 11);
 
-	request = request_for(&child, 1, 0);
+	request = request_for(&child, 1, false);
 	opener.kill_at = 12;
 	opener.victim = child.pid;
 	cr_assert_eq(pm_threads_process(&request, &result, &diag), -ESRCH, "%s",
@@ -600,7 +598,7 @@ static void close_instance(void *argument, void *opened)
 static struct pm_threads_request request_instances(const struct child *child,
 						   unsigned int events)
 {
-	struct pm_threads_request request = request_for(child, events, 0);
+	struct pm_threads_request request = request_for(child, events, false);
 
 	request.open = open_instance;
 	request.close = close_instance;
@@ -678,13 +676,13 @@ Test(threads, a_thousand_threads_within_the_usual_limit)
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	child = start(0, 999, "none", NULL);
 	wait_until(&child, &child.storm->created, 999);
-	request = request_for(&child, kind.events, 0);
+	request = request_for(&child, kind.events, false);
 	cr_assert_eq(pm_threads_process(&request, &result, &diag), 0, "%s", diag.text);
 	cr_assert_eq(result.direct, 1000);
 	cr_assert_eq(result.uncertain, 0, "%s", result.reason);
 	expect_exact(&child, &result, 0);
 
-	request = request_for(&child, 2, 0);
+	request = request_for(&child, 2, false);
 	cr_assert_eq(pm_threads_process(&request, &result, &diag), -EMFILE);
 	cr_assert_not_null(strstr(diag.text, "need 2 each, 2000 in all"), "%s",
 			   diag.text);
@@ -703,7 +701,7 @@ static int cover_inside(void)
 		return errno;
 	pid = fork();
 	if (!pid) {
-		struct pm_threads_request request = request_for(&first, 1, 0);
+		struct pm_threads_request request = request_for(&first, 1, false);
 		struct pm_threads_result result;
 		struct pm_diag diag = {0};
 

@@ -347,6 +347,7 @@ static int open_process(struct perfmon_session *session, struct pm_session_plan 
 					   process->flags & PERFMON_TARGET_APART,
 				  .alone = PM_OPEN_INHERIT};
 	struct pm_threads_request request = {.pid = process->pid,
+					     .descendants = children,
 					     .hardware = hardware_of(plan),
 					     .argument = &opening,
 					     .open = open_thread,
@@ -355,8 +356,6 @@ static int open_process(struct perfmon_session *session, struct pm_session_plan 
 	bool leaves_out = true;
 	int err;
 
-	if (children)
-		request.flags = PM_THREADS_DESCENDANTS;
 	if (!children || opening.apart) {
 		/* Any other error is that of the events themselves. */
 		leaves_out = probe(0, true) != -EINVAL;

@@ -311,7 +311,7 @@ int pm_threads_scan(struct scan *scan)
 
 	for (size_t i = 0; i < known; i++)
 		scan->threads[i].alive = false;
-	if (scan->request->flags & PM_THREADS_DESCENDANTS)
+	if (scan->request->descendants)
 		err = list_processes(scan);
 	if (!err)
 		err = list_threads(scan, scan->request->pid, known);

@@ -28,12 +28,9 @@
 
 #include "core/text/diag.h"
 
-/* Flags of a request. */
-#define PM_THREADS_DESCENDANTS 1u /* its child processes, too, and theirs */
-
 struct pm_threads_request {
 	pid_t pid;
-	unsigned int flags;
+	bool descendants; /* its child processes, too, and theirs */
 	/* How many descriptors one open() takes, for the sentence about their limit. */
 	unsigned int descriptors;
 	/* One of the events, if any counts hardware, else NULL. Before Linux 6.2 a thread
