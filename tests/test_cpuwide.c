@@ -14,7 +14,7 @@
 #include "perfmon/cpuwide.h"
 #include "messages.h"
 
-static struct pm_placement *placement;
+static struct perfmon_placement *placement;
 static struct pm_event_list *list;
 static struct pm_cpuwide *cpuwide;
 
@@ -374,7 +374,7 @@ Test(cpuwide, a_program_reads_by_level)
 	snprintf(events, sizeof(events), "mem:0x%lx/4:w:u,task-clock",
 		 (unsigned long)&watched);
 	cr_assert_eq(perfmon_placement_parse(&place, "pu:0", NULL, 0), 0);
-	cpu = pm_cpus_next(&((struct pm_placement *)place)->cpus, 0);
+	cpu = pm_cpus_next(&place->cpus, 0);
 	err = perfmon_cpuwide_open(&made, place, events, 0, message, sizeof(message));
 	if (err < 0) {
 		cr_expect_null(made);

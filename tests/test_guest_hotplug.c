@@ -47,7 +47,7 @@ TestSuite(guest_hotplug, .init = take_turns, .fini = put_back);
 static const char *covered(const char *text)
 {
 	static char list[64];
-	struct pm_placement *placement;
+	struct perfmon_placement *placement;
 	struct pm_diag diag = {0};
 
 	if (pm_placement_parse(text, &placement, &diag))
@@ -83,7 +83,7 @@ static void needs_the_guest(void)
 /* Row: PC-03 */
 Test(guest_hotplug, a_cpu_that_goes_and_comes_back_is_noticed)
 {
-	struct pm_placement *before;
+	struct perfmon_placement *before;
 	uint32_t cpu;
 
 	needs_the_guest();
@@ -112,7 +112,7 @@ Test(guest_hotplug, a_cpu_that_goes_and_comes_back_is_noticed)
 
 Test(guest_hotplug, what_a_lost_cpu_counted_is_marked)
 {
-	struct pm_placement *placement;
+	struct perfmon_placement *placement;
 	struct pm_event_list *list;
 	struct pm_cpuwide *spread;
 	struct pm_cpuwide_sum sum;

@@ -182,7 +182,7 @@ Test(library, with_libpfm4_the_list_says_nothing)
 
 Test(library, without_hwloc_levels_are_refused_with_the_reason)
 {
-	struct pm_placement *placement = NULL;
+	struct perfmon_placement *placement = NULL;
 	struct pm_topology *topology;
 	struct pm_diag diag = {0};
 

@@ -23,9 +23,9 @@ static const char *list_of(const struct pm_cpus *cpus)
 	return pm_cpus_print(cpus, listed, sizeof(listed));
 }
 
-static struct pm_placement *place(const char *text)
+static struct perfmon_placement *place(const char *text)
 {
-	struct pm_placement *placement = NULL;
+	struct perfmon_placement *placement = NULL;
 	struct pm_diag diag = {0};
 	int err = pm_placement_parse(text, &placement, &diag);
 
@@ -35,7 +35,7 @@ static struct pm_placement *place(const char *text)
 
 static void covers(const char *text, const char *expected)
 {
-	struct pm_placement *placement = place(text);
+	struct perfmon_placement *placement = place(text);
 
 	cr_expect_str_eq(list_of(&placement->cpus), expected, "'%s' is %s, not %s", text,
 			 listed, expected);
@@ -44,7 +44,7 @@ static void covers(const char *text, const char *expected)
 
 static void fails(int error, const char *text, const char *part, const char *because)
 {
-	struct pm_placement *placement = NULL;
+	struct perfmon_placement *placement = NULL;
 	struct pm_diag diag = {0};
 
 	cr_expect_eq(pm_placement_parse(text, &placement, &diag), error, "'%s': %s", text,
@@ -198,7 +198,7 @@ Test(placement, a_long_text_is_refused_and_a_strange_one_harmless)
 	fails(-E2BIG, text, "111", "longer than 4096");
 	for (int round = 0; round < 3000; round++) {
 		static const char letters[] = "0123x,,--..::++ allpucorenumal3";
-		struct pm_placement *placement = NULL;
+		struct perfmon_placement *placement = NULL;
 		struct pm_diag diag = {0};
 		int length, err;
 
@@ -220,7 +220,7 @@ Test(placement, a_long_text_is_refused_and_a_strange_one_harmless)
 
 Test(placement, what_is_offline_is_left_out)
 {
-	struct pm_placement *placement, *before;
+	struct perfmon_placement *placement, *before;
 
 	machine_unpack("server");
 	before = place("package:0");
@@ -242,7 +242,7 @@ Test(placement, what_is_offline_is_left_out)
 
 Test(placement, what_a_cgroup_forbids_is_left_out_and_keeps_its_number)
 {
-	struct pm_placement *placement;
+	struct perfmon_placement *placement;
 
 	machine_unpack("server");
 	machine_allow("26-31");
@@ -264,7 +264,7 @@ Test(placement, what_a_cgroup_forbids_is_left_out_and_keeps_its_number)
 static void targets(const char *where, const char *event, const char *open,
 		    const char *forbidden, const char *unit)
 {
-	struct pm_placement *placement = place(where);
+	struct perfmon_placement *placement = place(where);
 	struct pm_targets found = {0};
 	struct pm_event_list *list;
 	struct pm_diag diag = {0};
@@ -334,7 +334,7 @@ Test(placement, the_agents_tell_what_they_are_agents_of)
 	/* sysfs that makes no sense */
 	tree_write("/sys/bus/event_source/devices/arm_ccn/cpumask", "zero");
 	{
-		struct pm_placement *placement = place("all");
+		struct perfmon_placement *placement = place("all");
 		struct pm_targets found = {0};
 		struct pm_event_list *list;
 		struct pm_diag diag = {0};
@@ -351,7 +351,7 @@ Test(placement, the_agents_tell_what_they_are_agents_of)
 /* Each CPU counts 1 (an agent: 1000 for its package); the sums per level. */
 static void rolls_up(const char *event, enum pm_level level, const char *expected)
 {
-	struct pm_placement *placement = place("all");
+	struct perfmon_placement *placement = place("all");
 	struct pm_targets found = {0};
 	struct pm_event_list *list;
 	uint64_t sums[64] = {0}, unplaced = 0;
@@ -404,7 +404,7 @@ Test(placement, values_add_up_by_any_level_and_uncore_ones_once)
 
 Test(placement, helpers_go_near_what_they_serve)
 {
-	struct pm_placement *placement;
+	struct perfmon_placement *placement;
 	struct pm_cpus near = {0};
 
 	machine_unpack("server");
@@ -435,7 +435,7 @@ static void *helper(void *argument)
 
 Test(placement, only_the_helper_itself_is_bound)
 {
-	struct pm_placement *placement = place("all");
+	struct perfmon_placement *placement = place("all");
 	struct pm_cpus one = {0};
 	cpu_set_t before, after;
 	pthread_t thread;
@@ -516,7 +516,7 @@ Test(placement, a_machine_that_tells_nothing_is_an_error)
 static void *asks(void *argument)
 {
 	for (int i = 0; i < 50; i++) {
-		struct pm_placement *placement = place(i % 2 ? "all" : "pu:0");
+		struct perfmon_placement *placement = place(i % 2 ? "all" : "pu:0");
 
 		if (i % 10 == 9)
 			pm_topology_refresh(NULL);
@@ -537,7 +537,7 @@ Test(placement, threads_and_children_may_ask_at_once)
 
 		cr_assert_geq(child, 0);
 		if (!child) {
-			struct pm_placement *placement;
+			struct perfmon_placement *placement;
 
 			/* Not by _exit(): there the sanitizer looks for the parent's
 			 * threads, which are not here. */

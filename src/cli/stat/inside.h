@@ -188,7 +188,7 @@ struct stat_counting {
 	struct pm_diag why_uncertain;
 	struct stat_packages packages; /* beside the session */
 	/* CPUs are counted by these, in groups of a level of the machine: */
-	struct pm_placement *placement; /* NULL: threads are counted */
+	struct perfmon_placement *placement; /* NULL: threads are counted */
 	struct pm_cpuwide *cpuwide;
 	bool grouped;
 	enum pm_level level;

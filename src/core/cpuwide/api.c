@@ -45,7 +45,7 @@ static int open_events(struct perfmon_cpuwide *cpuwide,
 			pm_slice_quote(pm_slice_of(events)).text,
 			cpuwide->list->set_count);
 	return pm_cpuwide_open(
-		&cpuwide->inner, (const struct pm_placement *)placement, cpuwide->list,
+		&cpuwide->inner, placement, cpuwide->list,
 		(flags & PERFMON_CPUWIDE_PARTIAL ? PM_OPEN_PARTIAL : 0) |
 			(flags & PERFMON_CPUWIDE_SPLIT ? PM_OPEN_SPLIT : 0),
 		diag);

@@ -94,7 +94,7 @@ static int open_cpu(const struct pm_cpuwide *cpuwide, struct pm_cpuwide_cpu *cpu
 	return (int)instance->count - (int)instance->open;
 }
 
-int pm_cpuwide_open(struct pm_cpuwide **out, const struct pm_placement *placement,
+int pm_cpuwide_open(struct pm_cpuwide **out, const struct perfmon_placement *placement,
 		    const struct pm_event_list *list, unsigned int flags,
 		    struct pm_diag *diag)
 {
@@ -234,7 +234,7 @@ static void found(const struct pm_cpuwide *cpuwide, const struct pm_targets *tar
 int pm_cpuwide_sum(const struct pm_cpuwide *cpuwide, uint32_t logical,
 		   enum pm_level level, uint32_t group, struct pm_cpuwide_sum *sum)
 {
-	const struct pm_placement *placement = cpuwide->placement;
+	const struct perfmon_placement *placement = cpuwide->placement;
 	struct pm_cpus missing = {0};
 	struct pm_cpuwide_sum all = {0};
 	bool too_wide = false;

@@ -25,7 +25,7 @@ struct pm_cpuwide_cpu {
 };
 
 struct pm_cpuwide {
-	const struct pm_placement *placement;
+	const struct perfmon_placement *placement;
 	const struct pm_event_list *list;
 	struct pm_targets *targets; /* one for each event of the list */
 	uint32_t cpu_count;
@@ -43,7 +43,7 @@ struct pm_cpuwide {
  * - -ENOMEM
  * - an error of pm_instance_open()
  */
-int pm_cpuwide_open(struct pm_cpuwide **out, const struct pm_placement *placement,
+int pm_cpuwide_open(struct pm_cpuwide **out, const struct perfmon_placement *placement,
 		    const struct pm_event_list *list, unsigned int flags,
 		    struct pm_diag *diag);
 void pm_cpuwide_close(struct pm_cpuwide *cpuwide); /* NULL is accepted */

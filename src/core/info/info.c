@@ -207,7 +207,7 @@ static int cpus_of_pmu(uint32_t set, const char *name, void *mask, size_t *size)
 {
 	char any[] = "";
 	struct pm_event event = {.name = any, .pmu = any, .cpus = any};
-	struct pm_placement *all;
+	struct perfmon_placement *all;
 	struct pm_targets targets = {0};
 	struct pm_sysfs *sysfs = NULL;
 	int result = pm_placement_parse("all", &all, NULL);

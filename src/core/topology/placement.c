@@ -70,7 +70,7 @@ static int associated(const struct pm_event *event, struct pm_cpus *span)
 }
 
 /* Keeps the AGENTS that serve a CPU of the placement. Other CPUs have no agent. */
-static int uncore_targets(const struct pm_placement *placement,
+static int uncore_targets(const struct perfmon_placement *placement,
 			  const struct pm_event *event, const struct pm_cpus *agents,
 			  struct pm_targets *targets)
 {
@@ -93,7 +93,7 @@ static int uncore_targets(const struct pm_placement *placement,
 	return err;
 }
 
-int pm_placement_targets(const struct pm_placement *placement,
+int pm_placement_targets(const struct perfmon_placement *placement,
 			 const struct pm_event *event, struct pm_targets *targets,
 			 struct pm_diag *diag)
 {
@@ -126,7 +126,7 @@ int pm_placement_targets(const struct pm_placement *placement,
 			   event->pmu);
 }
 
-uint32_t pm_targets_group(const struct pm_placement *placement,
+uint32_t pm_targets_group(const struct perfmon_placement *placement,
 			  const struct pm_targets *targets, unsigned int cpu,
 			  enum pm_level level)
 {

@@ -16,7 +16,7 @@
 #define PM_PLACEMENT_TEXT_MAX 4096
 
 /* A placement does not change after its creation: any thread may read it. */
-struct pm_placement {
+struct perfmon_placement {
 	char *text; /* the user's text */
 	struct pm_topology *topology;
 	struct pm_cpus cpus;	/* its CPUs: online and allowed; never empty */
@@ -34,8 +34,9 @@ struct pm_placement {
  *  - -ENODEV: a part of it selects no CPU that is online and allowed
  *  - -ENOMEM, and errors of pm_topology_get()
  */
-int pm_placement_parse(const char *text, struct pm_placement **out, struct pm_diag *diag);
-void pm_placement_free(struct pm_placement *placement); /* NULL is accepted */
+int pm_placement_parse(const char *text, struct perfmon_placement **out,
+		       struct pm_diag *diag);
+void pm_placement_free(struct perfmon_placement *placement); /* NULL is accepted */
 
 /* The CPUs on which one event is opened for a placement. */
 struct pm_targets {
@@ -58,7 +59,7 @@ struct pm_targets {
  * from an earlier call; pm_targets_free() empties it. -ENOMEM; -EINVAL: the PMU's file of
  * CPUs in sysfs is not a list. Reads sysfs for uncore events.
  */
-int pm_placement_targets(const struct pm_placement *placement,
+int pm_placement_targets(const struct perfmon_placement *placement,
 			 const struct pm_event *event, struct pm_targets *targets,
 			 struct pm_diag *diag);
 void pm_targets_free(struct pm_targets *targets);
@@ -69,7 +70,7 @@ void pm_targets_free(struct pm_targets *targets);
  * package's value by core) or the machine lacks the level. A value belongs to at most one
  * group of a level, so sums over a level count nothing twice.
  */
-uint32_t pm_targets_group(const struct pm_placement *placement,
+uint32_t pm_targets_group(const struct perfmon_placement *placement,
 			  const struct pm_targets *targets, unsigned int cpu,
 			  enum pm_level level);
 

@@ -9,32 +9,23 @@
 #include "core/api/message.h"
 #include "core/topology/placement.h"
 
-/* Returns the inner structure, which is the opaque handle. */
-static const struct pm_placement *inner(const struct perfmon_placement *placement)
-{
-	return (const struct pm_placement *)placement;
-}
-
 PM_EXPORT int perfmon_placement_parse(struct perfmon_placement **placement,
 				      const char *text, char *message,
 				      size_t message_size)
 {
-	struct pm_placement *made = NULL;
 	struct pm_diag diag = {0};
 	int err;
 
 	if (!placement || !text)
 		err = pm_diag_set(&diag, -EINVAL, "the place or the handle is NULL");
 	else
-		err = pm_placement_parse(text, &made, &diag);
-	if (!err)
-		*placement = (struct perfmon_placement *)made;
+		err = pm_placement_parse(text, placement, &diag);
 	return pm_message_end(err, diag.text, message, message_size);
 }
 
 PM_EXPORT void perfmon_placement_free(struct perfmon_placement *placement)
 {
-	pm_placement_free((struct pm_placement *)placement);
+	pm_placement_free(placement);
 }
 
 PM_EXPORT int perfmon_placement_refresh(void)
@@ -45,26 +36,24 @@ PM_EXPORT int perfmon_placement_refresh(void)
 PM_EXPORT int perfmon_placement_get_cpus(const struct perfmon_placement *placement,
 					 uint32_t set, void *mask, size_t *size)
 {
-	const struct pm_placement *p = inner(placement);
-
-	if (!p || !size)
+	if (!placement || !size)
 		return -EINVAL;
 	switch (set) {
 	case PERFMON_PLACEMENT_SET_COVERED:
-		return pm_cpus_export(&p->cpus, mask, size);
+		return pm_cpus_export(&placement->cpus, mask, size);
 	case PERFMON_PLACEMENT_SET_DROPPED:
-		return pm_cpus_export(&p->dropped, mask, size);
+		return pm_cpus_export(&placement->dropped, mask, size);
 	case PERFMON_PLACEMENT_SET_ONLINE:
-		return pm_cpus_export(&p->topology->online, mask, size);
+		return pm_cpus_export(&placement->topology->online, mask, size);
 	case PERFMON_PLACEMENT_SET_ALLOWED:
-		return pm_cpus_export(&p->topology->allowed, mask, size);
+		return pm_cpus_export(&placement->topology->allowed, mask, size);
 	}
 	return -EINVAL;
 }
 
 /* Finds the CPUs on which any event of LIST is opened, and those where none of them
  * counts. */
-static int event_cpus(const struct pm_placement *p, const struct pm_event_list *list,
+static int event_cpus(const struct perfmon_placement *p, const struct pm_event_list *list,
 		      struct pm_cpus *open, struct pm_cpus *forbidden,
 		      struct pm_diag *diag)
 {
@@ -81,7 +70,7 @@ static int event_cpus(const struct pm_placement *p, const struct pm_event_list *
 	return err < 0 ? err : pm_cpus_or(forbidden, &p->dropped);
 }
 
-static int refused(const struct pm_placement *p, const struct pm_event_list *list,
+static int refused(const struct perfmon_placement *p, const struct pm_event_list *list,
 		   struct pm_diag *diag)
 {
 	char cpus[128];
@@ -120,13 +109,12 @@ PM_EXPORT int perfmon_placement_get_event(const struct perfmon_placement *placem
 					  void *forbidden, size_t *forbidden_size,
 					  char *message, size_t message_size)
 {
-	const struct pm_placement *p = inner(placement);
 	struct pm_cpus on = {0}, off = {0};
 	struct pm_event_list *list = NULL;
 	struct pm_diag diag = {0};
 	int err;
 
-	if (!p || !event || !size || !forbidden_size)
+	if (!placement || !event || !size || !forbidden_size)
 		err = pm_diag_set(&diag, -EINVAL, "placement, event or size is NULL");
 	else
 		err = pm_events_parse(event, 0, &list, &diag);
@@ -135,9 +123,9 @@ PM_EXPORT int perfmon_placement_get_event(const struct perfmon_placement *placem
 				  pm_slice_quote(pm_slice_of(event)).text,
 				  list->logical_count);
 	if (!err)
-		err = event_cpus(p, list, &on, &off, &diag);
+		err = event_cpus(placement, list, &on, &off, &diag);
 	if (!err && pm_cpus_next(&on, 0) < 0)
-		err = refused(p, list, &diag);
+		err = refused(placement, list, &diag);
 	if (!err || err == -ENODEV) {
 		int done = export_two(&on, &off, err ? NULL : mask, size,
 				      err ? NULL : forbidden, forbidden_size);
@@ -166,11 +154,11 @@ PM_EXPORT int perfmon_placement_get_level(const struct perfmon_placement *placem
 
 	if (!placement || err)
 		return err ?: -EINVAL;
-	if (index >= pm_topology_levels(inner(placement)->topology, have))
+	if (index >= pm_topology_levels(placement->topology, have))
 		return -ENOENT;
 	found.name = pm_level_name(have[index]);
 	found.noun = pm_level_noun(have[index]);
-	found.groups = inner(placement)->topology->levels[have[index]].count;
+	found.groups = placement->topology->levels[have[index]].count;
 	pm_struct_fill(level, &found, sizeof(found));
 	return 0;
 }
@@ -189,7 +177,7 @@ PM_EXPORT int perfmon_placement_get_group(const struct perfmon_placement *placem
 	found_level = pm_level_find(pm_slice_of(level));
 	if (found_level < 0)
 		return found_level;
-	topology = inner(placement)->topology;
+	topology = placement->topology;
 	found.index = pm_topology_group_of(topology, cpu, found_level);
 	if (found.index == PM_GROUP_NONE)
 		return -ENOENT;

@@ -27,7 +27,7 @@ struct step {
 struct parse {
 	const char *text;
 	struct pm_topology *topology;
-	struct pm_placement *placement;
+	struct perfmon_placement *placement;
 	struct pm_diag *diag;
 	struct pm_slice part; /* being parsed */
 	struct pm_cpus asked; /* its CPUs */
@@ -354,7 +354,8 @@ static int parse_parts(struct parse *p)
 	return 0;
 }
 
-int pm_placement_parse(const char *text, struct pm_placement **out, struct pm_diag *diag)
+int pm_placement_parse(const char *text, struct perfmon_placement **out,
+		       struct pm_diag *diag)
 {
 	struct parse p = {.text = text, .diag = diag};
 	int err;
@@ -378,7 +379,7 @@ int pm_placement_parse(const char *text, struct pm_placement **out, struct pm_di
 	return err;
 }
 
-void pm_placement_free(struct pm_placement *placement)
+void pm_placement_free(struct perfmon_placement *placement)
 {
 	if (!placement)
 		return;
