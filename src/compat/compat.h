@@ -136,9 +136,6 @@ int pm2_check_vector(struct pm2_context *context, const void *vector, size_t siz
 /* Returns 0, or -EINVAL if FLAGS has others than KNOWN. */
 int pm2_check_flags(struct pm2_context *context, uint32_t flags, uint32_t known);
 
-/* Returns whether the SIZE bytes of FIELDS are 0. */
-bool pm2_is_zero(const void *fields, size_t size);
-
 /* Returns 0, or -EINVAL if FIELD or FIELDS, reserved in element I, are not 0. */
 int pm2_check_reserved(struct pm2_context *context, size_t i, uint64_t field,
 		       const void *fields, size_t size);

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 
 #include "compat/compat.h"
+#include "core/api/export_struct.h"
 #include "core/kernel/kernel.h"
 #include "core/kernel/life.h"
 #include "core/kernel/locks.h"
@@ -629,21 +630,10 @@ int pm2_check_vector(struct pm2_context *context, const void *vector, size_t siz
 	return 0;
 }
 
-bool pm2_is_zero(const void *fields, size_t size)
-{
-	const unsigned char *bytes = fields;
-
-	for (size_t i = 0; i < size; i++) {
-		if (bytes[i])
-			return false;
-	}
-	return true;
-}
-
 int pm2_check_reserved(struct pm2_context *context, size_t i, uint64_t field,
 		       const void *fields, size_t size)
 {
-	if (field || !pm2_is_zero(fields, size))
+	if (field || !pm_is_zero(fields, size))
 		return pm_diag_set(&context->diag, -EINVAL,
 				   "element %zu: a reserved field is not 0", i);
 	return 0;

@@ -5,6 +5,7 @@
 
 #include "compat/compat.h"
 #include "core/api/export.h"
+#include "core/api/export_struct.h"
 #include "core/kernel/kernel.h"
 #include "perfmon/perfmon2_section9.h"
 
@@ -24,7 +25,7 @@ PM_EXPORT int pfm_section9_create_session(const struct pfarg_section9_ctx *ctx,
 					  size_t arg_size)
 {
 	if (!ctx || ctx->flags & PFM_FL_SMPL_FMT || ctx->flags > INT_MAX ||
-	    ctx->reserved1 || !pm2_is_zero(ctx->reserved, sizeof(ctx->reserved)))
+	    ctx->reserved1 || !pm_is_zero(ctx->reserved, sizeof(ctx->reserved)))
 		return pm2_result(-EINVAL);
 	return pfm_create_context_args((int)ctx->flags |
 					       (smpl_name ? PFM_FL_SMPL_FMT : 0),
@@ -84,7 +85,7 @@ PM_EXPORT int pfm_section9_write_pmcs(int fd, struct pfarg_section9_pmc *pmcs, i
 		copies[i].reg_value = pmcs[i].reg_value;
 		copies[i].reg_reserved2[0] =
 			pmcs[i].reserved1 ||
-			!pm2_is_zero(pmcs[i].reserved, sizeof(pmcs[i].reserved));
+			!pm_is_zero(pmcs[i].reserved, sizeof(pmcs[i].reserved));
 	}
 	err = err ?: pm2_pmcs_write(context, copies, (size_t)n * sizeof(copies[0]));
 	return leave(context, err, few, copies);
@@ -103,7 +104,7 @@ static int transfer_pmds(int fd, struct pfarg_section9_pmd *pmds, int n, bool wr
 		copies[i].reg_num = pmds[i].reg_num;
 		copies[i].reg_value = pmds[i].reg_value;
 		copies[i].reg_reserved2[0] =
-			!pm2_is_zero(pmds[i].reserved, sizeof(pmds[i].reserved));
+			!pm_is_zero(pmds[i].reserved, sizeof(pmds[i].reserved));
 	}
 	if (!err)
 		err = write ? pm2_pmds_write(context, copies, size)
@@ -132,7 +133,7 @@ static int check_load(struct pm2_context *context, const struct pfarg_section9_l
 
 	if (!load)
 		return pm_diag_set(&context->diag, -EINVAL, "there is no target");
-	if (load->reserved1 || !pm2_is_zero(load->reserved, sizeof(load->reserved)))
+	if (load->reserved1 || !pm_is_zero(load->reserved, sizeof(load->reserved)))
 		return pm_diag_set(&context->diag, -EINVAL, "a reserved field is not 0");
 	if (load->target > INT_MAX)
 		return pm_diag_set(&context->diag, -EINVAL, "there is no target %u",

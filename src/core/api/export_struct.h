@@ -7,9 +7,22 @@
 #define PM_API_EXPORT_STRUCT_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Returns whether the SIZE bytes of FIELDS are 0. */
+static inline bool pm_is_zero(const void *fields, size_t size)
+{
+	const unsigned char *bytes = fields;
+
+	for (size_t i = 0; i < size; i++) {
+		if (bytes[i])
+			return false;
+	}
+	return true;
+}
 
 /* No version will be larger. A size above this was never set. */
 #define PM_STRUCT_MOST ((size_t)4096)
@@ -35,8 +48,7 @@
 
 static inline int pm_struct_check(const void *given, size_t first, size_t known)
 {
-	const unsigned char *byte = given;
-	size_t size, i;
+	size_t size;
 
 	if (!given)
 		return -EINVAL;
@@ -45,11 +57,9 @@ static inline int pm_struct_check(const void *given, size_t first, size_t known)
 		return -EINVAL;
 	if (size > PM_STRUCT_MOST)
 		return -E2BIG;
-	for (i = known; i < size; i++) {
-		if (byte[i])
-			return -E2BIG;
-	}
-	return 0;
+	return size > known && !pm_is_zero((const char *)given + known, size - known)
+		       ? -E2BIG
+		       : 0;
 }
 
 /* The direction of a vector: the call reads the elements, writes to them, or both. */
@@ -78,7 +88,7 @@ static inline int pm_struct_check(const void *given, size_t first, size_t known)
 static inline int pm_vector_check(const void *given, size_t count, size_t element_size,
 				  unsigned int way, size_t first, size_t known)
 {
-	const unsigned char *byte = given;
+	const char *at = given;
 
 	if (element_size < first || element_size % sizeof(uint64_t) || (!given && count))
 		return -EINVAL;
@@ -88,11 +98,9 @@ static inline int pm_vector_check(const void *given, size_t count, size_t elemen
 		return -E2BIG;
 	if (!(way & PM_VECTOR_IN))
 		return 0;
-	for (size_t n = 0; element_size > known && n < count; n++, byte += element_size) {
-		for (size_t i = known; i < element_size; i++) {
-			if (byte[i])
-				return -E2BIG;
-		}
+	for (size_t n = 0; element_size > known && n < count; n++, at += element_size) {
+		if (!pm_is_zero(at + known, element_size - known))
+			return -E2BIG;
 	}
 	return 0;
 }

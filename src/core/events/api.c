@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/api/export.h"
+#include "core/api/export_struct.h"
 #include "core/api/message.h"
 #include "core/events/events.h"
 
@@ -52,15 +53,14 @@ PM_EXPORT int perfmon_event_expand(
 /* Copies the attr FROM into TO, up to TO's size. The rest of FROM must be zero. */
 static int copy_attr(struct perf_event_attr *to, const struct perf_event_attr *from)
 {
-	const unsigned char *bytes = (const unsigned char *)from;
 	uint32_t room = to->size;
 	struct perf_event_attr whole = *from;
 
 	if (room < PERF_ATTR_SIZE_VER0)
 		return -EINVAL;
-	for (size_t i = room; i < sizeof(*from); i++)
-		if (bytes[i])
-			return -E2BIG;
+	if (room < sizeof(whole) &&
+	    !pm_is_zero((const char *)from + room, sizeof(whole) - room))
+		return -E2BIG;
 	if (room < sizeof(whole))
 		whole.size = room;
 	memset(to, 0, room);
