@@ -53,16 +53,6 @@ static int check_added(struct perfmon_session *session, const char *text,
 	return err < 0 ? err : 0;
 }
 
-/* The set of logical event NUMBER, as the text counts them. */
-static uint32_t set_of(const struct pm_event_list *list, uint32_t number)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->events[i].logical == number)
-			return list->events[i].set;
-	}
-	return 0;
-}
-
 static int add_program(struct perfmon_session *session, struct pm_program *program,
 		       uint32_t id)
 {
@@ -76,11 +66,13 @@ static int add_program(struct perfmon_session *session, struct pm_program *progr
 	for (s = 0; copied && s < list->set_count && id == ANY_SET; s++)
 		pm_sets_insert(sets, &set_count, (uint16_t)s, registers, first);
 	for (i = 0; copied && i < more; i++) {
-		uint16_t number = (uint16_t)(id == ANY_SET ? set_of(list, i) : id);
+		struct pm_register *reg = &registers[first + i];
+		uint32_t number;
 
-		pm_register_bind(&registers[first + i], program, i);
-		registers[first + i].set =
-			pm_sets_insert(sets, &set_count, number, registers, first);
+		pm_register_bind(reg, program, i);
+		number = id == ANY_SET ? pm_register_event(reg, 0)->set : id;
+		reg->set = pm_sets_insert(sets, &set_count, (uint16_t)number, registers,
+					  first);
 	}
 	if (copied && set_count == session->set_count) {
 		free(sets);
