@@ -320,30 +320,6 @@ PM_EXPORT int perfmon_session_attach(struct perfmon_session *session, uint32_t k
 							   sizeof(target), false));
 }
 
-/* As pm_session_check_vector(), but that there may be more targets than elements of other
- * vectors. */
-static int check_targets(struct perfmon_session *session,
-			 const struct perfmon_target *targets, size_t count,
-			 size_t element_size)
-{
-	if (count > PERFMON_SESSION_TARGETS_MAX)
-		return pm_diag_set(&session->diag, -E2BIG, "%zu targets are more than %d",
-				   count, PERFMON_SESSION_TARGETS_MAX);
-	for (size_t i = 0, n; i < count || !i; i += n) {
-		int err;
-
-		n = count - i < PERFMON_SESSION_VECTOR_MAX ? count - i
-							   : PERFMON_SESSION_VECTOR_MAX;
-		err = PM_SESSION_CHECK_VECTOR(
-			session,
-			targets ? pm_vector_at(targets, i, element_size) : targets, n,
-			element_size, PM_VECTOR_IN, perfmon_target, 16);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 PM_EXPORT int perfmon_session_attach_targets(struct perfmon_session *session,
 					     const struct perfmon_target *targets,
 					     size_t count, size_t element_size,
@@ -353,7 +329,13 @@ PM_EXPORT int perfmon_session_attach_targets(struct perfmon_session *session,
 
 	if (n)
 		return n;
-	n = check_targets(session, targets, count, element_size);
+	n = count > PERFMON_SESSION_TARGETS_MAX
+		    ? pm_diag_set(&session->diag, -E2BIG, "%zu targets are more than %d",
+				  count, PERFMON_SESSION_TARGETS_MAX)
+		    : pm_session_check_vector(
+			      session, targets, count, PERFMON_SESSION_TARGETS_MAX,
+			      element_size, PM_VECTOR_IN,
+			      PM_STRUCT_FIRST(perfmon_target, 16), sizeof(*targets));
 	if (!n && flags & ~PERFMON_ATTACH_ADD)
 		n = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
 	if (!n)

@@ -68,12 +68,14 @@ int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags);
 	((vector) && (count)-1 < PERFMON_SESSION_VECTOR_MAX &&                           \
 			 (element_size) == sizeof(struct type)                           \
 		 ? 0                                                                     \
-		 : pm_session_check_vector(session, vector, count, element_size, way,    \
-					   PM_STRUCT_FIRST(type, first),                 \
+		 : pm_session_check_vector(session, vector, count,                       \
+					   PERFMON_SESSION_VECTOR_MAX, element_size,     \
+					   way, PM_STRUCT_FIRST(type, first),            \
 					   sizeof(struct type)))
+/* The same for one of at MOST so many elements. */
 int pm_session_check_vector(struct perfmon_session *session, const void *vector,
-			    size_t count, size_t element_size, unsigned int way,
-			    size_t first, size_t known);
+			    size_t count, size_t most, size_t element_size,
+			    unsigned int way, size_t first, size_t known);
 int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t index,
 			   uint64_t reserved);
 

@@ -43,8 +43,8 @@ int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags)
 }
 
 int pm_session_check_vector(struct perfmon_session *session, const void *vector,
-			    size_t count, size_t element_size, unsigned int way,
-			    size_t first, size_t known)
+			    size_t count, size_t most, size_t element_size,
+			    unsigned int way, size_t first, size_t known)
 {
 	int err;
 
@@ -60,10 +60,10 @@ int pm_session_check_vector(struct perfmon_session *session, const void *vector,
 				   "sizeof(elements[0]), or PERFMON_VECTOR(elements) "
 				   "for all three arguments",
 				   element_size);
-	if (count > PERFMON_SESSION_VECTOR_MAX)
+	if (count > most)
 		return pm_diag_set(&session->diag, -E2BIG,
-				   "a vector of %zu elements is longer than %d", count,
-				   PERFMON_SESSION_VECTOR_MAX);
+				   "a vector of %zu elements is longer than %zu", count,
+				   most);
 	if (!err)
 		err = pm_vector_check(vector, count, element_size, way, first, known);
 	return err ? pm_diag_set(&session->diag, err,

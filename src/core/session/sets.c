@@ -33,8 +33,8 @@ static int on_vector(struct perfmon_session *session, void *vector, size_t count
 	if (err)
 		return err;
 	pm_session_catch_up(session);
-	err = pm_session_check_vector(session, vector, count, element_size,
-				      PM_VECTOR_IN_OUT, first, known);
+	err = pm_session_check_vector(session, vector, count, PERFMON_SESSION_VECTOR_MAX,
+				      element_size, PM_VECTOR_IN_OUT, first, known);
 	if (err)
 		return pm_session_leave(session, err);
 	pm_vector_pack(vector, count, element_size, known);
