@@ -15,16 +15,4 @@
  */
 bool pm_event_mode_is_ignored(const struct pm_event *event);
 
-/* Returns the attr of an event that counts in user mode alone. */
-static inline struct perf_event_attr pm_user_mode_attr(uint32_t type, uint64_t config)
-{
-	return (struct perf_event_attr){
-		.type = type,
-		.config = config,
-		.size = sizeof(struct perf_event_attr),
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-}
-
 #endif

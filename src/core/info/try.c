@@ -62,10 +62,8 @@ struct group {
 
 static bool group_begin(struct group *group)
 {
-	struct perf_event_attr dummy = {.type = PERF_TYPE_SOFTWARE,
-					.config = PERF_COUNT_SW_DUMMY,
-					.exclude_kernel = 1,
-					.exclude_hv = 1};
+	struct perf_event_attr dummy =
+		pm_user_mode_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	int fd = pm_info_open(&dummy, -1, true);
 
 	group->count = fd >= 0;

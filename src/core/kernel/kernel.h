@@ -109,6 +109,18 @@ struct pm_still {
 void pm_kernel_still_begin(struct pm_still *still);
 void pm_kernel_still_end(const struct pm_still *still);
 
+/* Returns the attr of an event that counts in user mode alone. */
+static inline struct perf_event_attr pm_user_mode_attr(uint32_t type, uint64_t config)
+{
+	return (struct perf_event_attr){
+		.type = type,
+		.config = config,
+		.size = sizeof(struct perf_event_attr),
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+}
+
 int pm_kernel_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 			      int group_fd, unsigned long flags);
 int pm_kernel_ioctl(int fd, unsigned long request, unsigned long argument);

@@ -38,19 +38,16 @@ static bool mark_stays(void)
 	static uint32_t known;
 	uint32_t found = __atomic_load_n(&known, __ATOMIC_RELAXED);
 	volatile uint64_t watched = 0;
-	struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
-				       .size = sizeof(attr),
-				       .bp_type = HW_BREAKPOINT_W,
-				       .bp_addr = (uintptr_t)&watched,
-				       .bp_len = sizeof(watched),
-				       .sample_period = 1,
-				       .disabled = 1,
-				       .exclude_kernel = 1,
-				       .exclude_hv = 1};
+	struct perf_event_attr attr = pm_user_mode_attr(PERF_TYPE_BREAKPOINT, 0);
 	int fd;
 
 	if (found != UNKNOWN)
 		return found == STAYS;
+	attr.bp_type = HW_BREAKPOINT_W;
+	attr.bp_addr = (uintptr_t)&watched;
+	attr.bp_len = sizeof(watched);
+	attr.sample_period = 1;
+	attr.disabled = 1;
 	fd = pm_kernel_perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return true;

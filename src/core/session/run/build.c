@@ -32,12 +32,10 @@ static struct pm_event set_clock(uint32_t scope)
 		.cpus = none,
 		.unit = "ns",
 		.scale = 1,
-		.attr = {.type = PERF_TYPE_SOFTWARE,
-			 .size = sizeof(event.attr),
-			 .config = scope == PERFMON_SCOPE_CPU ? PERF_COUNT_SW_CPU_CLOCK
-							      : PERF_COUNT_SW_TASK_CLOCK,
-			 .exclude_kernel = 1,
-			 .exclude_hv = 1},
+		.attr = pm_user_mode_attr(PERF_TYPE_SOFTWARE,
+					  scope == PERFMON_SCOPE_CPU
+						  ? PERF_COUNT_SW_CPU_CLOCK
+						  : PERF_COUNT_SW_TASK_CLOCK),
 	};
 
 	return event;

@@ -149,16 +149,13 @@ struct opening {
 /* An event that counts nothing, on the thread TID: a descriptor, or a negative errno. */
 static int probe(pid_t tid, bool inherit_thread)
 {
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-				       .size = sizeof(attr),
-				       .config = PERF_COUNT_SW_DUMMY,
-				       .disabled = 1,
-				       .inherit = inherit_thread,
-				       .inherit_thread = inherit_thread,
-				       .exclude_kernel = 1,
-				       .exclude_hv = 1};
-	int fd = pm_kernel_perf_event_open(&attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_attr attr =
+		pm_user_mode_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	int fd;
 
+	attr.disabled = 1;
+	attr.inherit = attr.inherit_thread = inherit_thread;
+	fd = pm_kernel_perf_event_open(&attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0)
 		pm_kernel_close(fd);
 	return fd;

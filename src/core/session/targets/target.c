@@ -52,15 +52,12 @@ static int open_pin(struct perfmon_session *session, const struct pm_session_pla
 		    struct pm_target *target, pid_t self)
 {
 	static char name[] = "dummy", pmu[] = "software", cpus[] = "";
-	static const struct pm_event dummy = {
+	const struct pm_event dummy = {
 		.name = name,
 		.label = name,
 		.pmu = pmu,
 		.cpus = cpus,
-		.attr = {.type = PERF_TYPE_SOFTWARE,
-			 .config = PERF_COUNT_SW_DUMMY,
-			 .exclude_kernel = 1,
-			 .exclude_hv = 1},
+		.attr = pm_user_mode_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY),
 	};
 	int n;
 

@@ -100,15 +100,10 @@ static int keep(int fd, int *marker)
 int pm_threads_keep_apart(struct scan_thread *thread)
 {
 	int *marker = &thread->markers[MARKER_UNINHERITED];
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
+	struct perf_event_attr attr =
+		pm_user_mode_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 
+	attr.disabled = 1;
 	return *marker >= 0 ? 0
 			    : keep(pm_kernel_perf_event_open(&attr, thread->tid, -1, -1,
 							     PERF_FLAG_FD_CLOEXEC),

@@ -27,19 +27,15 @@ struct clock {
 
 static int open_clock(struct clock *clock)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_TASK_CLOCK,
-		.sample_period = TICK_NS,
-		.wakeup_events = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-		.disabled = 1,
-	};
-	int fd = pm_kernel_perf_event_open(&attr, clock->thread->tid, -1, -1,
-					   PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_attr attr =
+		pm_user_mode_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	int fd;
 
+	attr.sample_period = TICK_NS;
+	attr.wakeup_events = 1;
+	attr.disabled = 1;
+	fd = pm_kernel_perf_event_open(&attr, clock->thread->tid, -1, -1,
+				       PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return NO_CLOCK;
 	if (pm_kernel_mmap(&clock->ring, 2 * pm_kernel_page_size(),
