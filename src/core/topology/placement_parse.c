@@ -193,11 +193,9 @@ static int parse_step(struct parse *p, struct pm_slice text, struct step *step)
 	step->text = text;
 	step->level = pm_slice_is(name, "cpu") ? STEP_CPU : pm_level_find(name);
 	if (step->level < 0)
-		return complain(
-			p, -EINVAL, text.length ? text : p->part,
-			"'%s' is not one of all, cpu, pu, core, l1, l2, l3, l4, group, "
-			"numa, die, package, machine",
-			pm_slice_quote(name).text);
+		return complain(p, -EINVAL, text.length ? text : p->part,
+				"'%s' is not one of all, cpu, " PM_LEVEL_NAMES,
+				pm_slice_quote(name).text);
 	step->all = !indexes.at || pm_slice_is(indexes, "all");
 	return step->all ? 0
 			 : parse_list(p, indexes.length ? indexes : text, &step->indexes,
