@@ -102,14 +102,12 @@ int pm_cpuwide_open(struct pm_cpuwide **out, const struct perfmon_placement *pla
 	struct pm_cpus all = {0};
 	int refused = 0, err;
 
-	if (diag)
-		pm_diag_clear(diag);
+	pm_diag_clear(diag);
 	if (!cpuwide)
 		return pm_diag_set(diag, -ENOMEM, "no memory for the events of '%s'",
 				   placement->text);
 	cpuwide->placement = placement;
 	cpuwide->list = list;
-	flags &= PM_OPEN_PARTIAL | PM_OPEN_SPLIT;
 	err = find_targets(cpuwide, &all, diag);
 	if (!err)
 		err = check_targets(cpuwide, flags & PM_OPEN_PARTIAL, diag);

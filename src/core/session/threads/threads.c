@@ -97,8 +97,7 @@ static int open_thread(struct scan *scan, struct scan_thread *thread)
 
 	for (int ms = 0; err == -ENOSPC && scan->closed && ms < FREED_MS; ms++) {
 		pm_kernel_poll_many(NULL, 0, 1);
-		if (scan->diag)
-			pm_diag_clear(scan->diag);
+		pm_diag_clear(scan->diag);
 		err = pm_threads_open(scan, thread);
 	}
 	switch (err) {
