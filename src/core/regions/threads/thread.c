@@ -72,7 +72,7 @@ static size_t round_up(size_t size, size_t to)
  * them.
  */
 #define CHUNK ((size_t)64 << 10)
-static struct pm_thread *unused_threads;
+static CDS_LIST_HEAD(unused_threads); /* those with a block first */
 static char *chunk;
 static size_t chunk_left;
 
@@ -83,13 +83,14 @@ static unsigned int spare_blocks;
 static struct pm_thread *take_thread(uint32_t counters)
 {
 	size_t size = round_up(sizeof(struct pm_thread) + pm_instance_size(counters), 64);
-	struct pm_thread *thread = unused_threads;
 	struct pm_thread_block *block;
+	struct pm_thread *thread;
 	size_t block_size;
 	void *memory;
 
-	if (thread) {
-		unused_threads = thread->next_unused;
+	if (!cds_list_empty(&unused_threads)) {
+		thread = cds_list_first_entry(&unused_threads, struct pm_thread, list);
+		cds_list_del(&thread->list);
 		block = thread->block;
 		block_size = thread->block_size;
 		memset(thread, 0, size);
@@ -112,22 +113,18 @@ static struct pm_thread *take_thread(uint32_t counters)
 }
 
 /* Keeps THREAD, and its wiped block if there is room for that. Otherwise it returns the block,
- * which the caller unmaps. Those with a block are taken first. */
+ * which the caller unmaps. */
 static struct pm_thread_block *give_thread(struct pm_thread *thread)
 {
 	struct pm_thread_block *block = thread->block;
-	struct pm_thread **place = &unused_threads;
 
 	if (block && spare_blocks < SPARE_BLOCKS) {
 		spare_blocks++;
-		block = NULL;
-	} else {
-		thread->block = NULL;
-		while (*place && (*place)->block)
-			place = &(*place)->next_unused;
+		cds_list_add(&thread->list, &unused_threads);
+		return NULL;
 	}
-	thread->next_unused = *place;
-	*place = thread;
+	thread->block = NULL;
+	cds_list_add_tail(&thread->list, &unused_threads);
 	return block;
 }
 

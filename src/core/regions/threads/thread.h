@@ -13,8 +13,7 @@
 #include "fastpath/fastpath.h"
 
 struct pm_thread {
-	struct cds_list_head list; /* of the threads that are set up */
-	struct pm_thread *next_unused;
+	struct cds_list_head list; /* of the threads that are set up, or unused */
 	/* A mapping of its own, with all it points to. An unused thread may have one, all zero. */
 	struct pm_thread_block *block;
 	size_t block_size;
