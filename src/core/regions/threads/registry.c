@@ -7,7 +7,7 @@
 #include <urcu/flavor.h>
 #include <urcu/rculfhash.h>
 
-#include "core/kernel/kernel.h"
+#include "core/regions/threads/state.h"
 #include "fastpath/fastpath.h"
 
 /*
@@ -57,12 +57,6 @@ static uint32_t count;
 #define PAGE_LOG2 12
 #define PAGE	  (UINT32_C(1) << PAGE_LOG2)
 static struct entry **by_id[(PM_REGIONS_MAX >> PAGE_LOG2) + 1];
-
-/* Entries are never freed, and a signal handler that interrupted malloc may need one. So
- * they are allocated from mappings, one after the other. */
-#define CHUNK (UINT32_C(64) << 10)
-static char *chunk;
-static size_t chunk_left;
 
 int pm_registry_init(void)
 {
@@ -140,27 +134,10 @@ struct perfmon_region *pm_registry_find(const char *name)
 	return entry ? &entry->region : NULL;
 }
 
-static void *take(size_t size)
-{
-	void *memory;
-
-	size = (size + 15) & ~(size_t)15;
-	if (size > chunk_left) {
-		if (pm_kernel_map(&memory, CHUNK))
-			return NULL;
-		chunk = memory;
-		chunk_left = CHUNK;
-	}
-	memory = chunk;
-	chunk += size;
-	chunk_left -= size;
-	return memory;
-}
-
 /* Adds the tree of ENTRY, its first. */
 static bool plant(const struct key *key, struct entry *entry)
 {
-	struct tree *tree = take(sizeof(*tree));
+	struct tree *tree = pm_regions_take(sizeof(*tree));
 
 	if (!tree)
 		return false;
@@ -180,8 +157,8 @@ struct perfmon_region *pm_registry_add(const char *name, bool left_out)
 	if (count == PM_REGIONS_MAX)
 		return NULL;
 	if (!*page)
-		*page = take(PAGE * sizeof(**page));
-	entry = *page ? take(sizeof(*entry) + key.length + 1) : NULL;
+		*page = pm_regions_take(PAGE * sizeof(**page));
+	entry = *page ? pm_regions_take(sizeof(*entry) + key.length + 1) : NULL;
 	if (!entry)
 		return NULL;
 	memcpy(entry->name, name, key.length);
@@ -225,7 +202,7 @@ const char *pm_registry_name(uint32_t id)
 bool pm_registry_set_code(uint32_t id, const struct pm_registry_code *code)
 {
 	size_t build = strlen(code->build_id) + 1, path = strlen(code->path) + 1;
-	struct pm_registry_code *copy = take(sizeof(*copy) + build + path);
+	struct pm_registry_code *copy = pm_regions_take(sizeof(*copy) + build + path);
 	char *text = (char *)(copy + 1);
 
 	if (!copy)

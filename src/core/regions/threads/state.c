@@ -9,6 +9,8 @@
 #include "core/kernel/locks.h"
 #include "core/kernel/owned.h"
 
+#define CHUNK ((size_t)64 << 10)
+
 struct pm_regions pm_regions;
 __thread int pm_thread_busy __attribute__((tls_model("initial-exec")));
 
@@ -57,6 +59,25 @@ void pm_regions_unlock(const struct pm_still *still)
 {
 	pm_regions_release();
 	pm_kernel_still_end(still);
+}
+
+void *pm_regions_take(size_t size)
+{
+	static char *chunk;
+	static size_t left;
+	void *memory;
+
+	size = (size + 15) & ~(size_t)15;
+	if (size > left) {
+		if (pm_kernel_map(&memory, CHUNK))
+			return NULL;
+		chunk = memory;
+		left = CHUNK;
+	}
+	memory = chunk;
+	chunk += size;
+	left -= size;
+	return memory;
 }
 
 void pm_regions_note_once(bool *noted, const char *text)

@@ -101,6 +101,10 @@ void pm_regions_release(void);
 bool pm_regions_try_lock(struct pm_still *still);
 void pm_regions_unlock(const struct pm_still *still);
 
+/* Returns SIZE bytes, all zero, that are never freed; NULL without memory. The caller holds the lock. Not
+ * from malloc: a signal handler that interrupted that may need some. */
+void *pm_regions_take(size_t size);
+
 /* Sets the phase. The caller holds the lock, or is alone in a forked child. */
 void pm_regions_set_phase(enum pm_regions_phase phase);
 

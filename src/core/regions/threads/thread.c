@@ -67,14 +67,10 @@ static size_t round_up(size_t size, size_t to)
 
 /*
  * The part of a thread that a forked child still needs, above all its descriptors. It
- * lies outside of the memory that is wiped: in small pieces of chunks that are kept for
- * later threads. All pieces have the size for the plan's counters. PM_LOCK_REGIONS guards
- * them.
+ * lies outside of the memory that is wiped, and is kept for later threads. All have the size
+ * for the plan's counters. PM_LOCK_REGIONS guards them.
  */
-#define CHUNK ((size_t)64 << 10)
 static CDS_LIST_HEAD(unused_threads); /* those with a block first */
-static char *chunk;
-static size_t chunk_left;
 
 /* The blocks of so many ended threads stay mapped, for later threads. */
 #define SPARE_BLOCKS 64
@@ -86,7 +82,6 @@ static struct pm_thread *take_thread(uint32_t counters)
 	struct pm_thread_block *block;
 	struct pm_thread *thread;
 	size_t block_size;
-	void *memory;
 
 	if (!cds_list_empty(&unused_threads)) {
 		thread = cds_list_first_entry(&unused_threads, struct pm_thread, list);
@@ -98,15 +93,9 @@ static struct pm_thread *take_thread(uint32_t counters)
 		thread->block_size = block_size;
 		spare_blocks -= block != NULL;
 	} else {
-		if (chunk_left < size) {
-			if (pm_kernel_map(&memory, CHUNK))
-				return NULL;
-			chunk = memory;
-			chunk_left = CHUNK;
-		}
-		thread = (struct pm_thread *)(void *)chunk;
-		chunk += size;
-		chunk_left -= size;
+		thread = pm_regions_take(size);
+		if (!thread)
+			return NULL;
 	}
 	thread->instance = (struct pm_instance *)(void *)(thread + 1);
 	return thread;
