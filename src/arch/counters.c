@@ -14,33 +14,19 @@
 
 #if defined(__aarch64__) && !defined(PERFMON_ARCH_GENERIC)
 /* Index 1 to 31 is PMEVCNTR0_EL0 to PMEVCNTR30_EL0, 32 is PMCCNTR_EL0. */
-#define EACH_COUNTER                                                                     \
-	"	.irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, "        \
-	"18, "                                                                           \
-	"19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30\n"
-
-#define VALUE_TABLE(name, add)                                                           \
+#define STUBS(name, rest)                                                                \
 	TABLE(name)                                                                      \
-	EACH_COUNTER                                                                     \
-	"	mrs x16, pmevcntr\\n\\()_el0\n"                                                \
-	"	" add "\n"                                                               \
-	"	ret\n"                                                                         \
-	"	nop\n"                                                                         \
-	"	.endr\n"                                                                       \
-	"	mrs x16, pmccntr_el0\n"                                                        \
-	"	" add "\n"                                                               \
-	"	ret\n"                                                                         \
-	"	nop\n"
+	"	.irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, "        \
+	"18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30\n"                           \
+	"	mrs x16, pmevcntr\\n\\()_el0\n" rest "	.endr\n"                          \
+	"	mrs x16, pmccntr_el0\n" rest
 
-__asm__(".pushsection .text\n" TABLE("perfmon_arch_counter_stubs") EACH_COUNTER
-	"	mrs x16, pmevcntr\\n\\()_el0\n"
-	"	br x17\n"
-	"	.endr\n"
-	"	mrs x16, pmccntr_el0\n"
-	"	br x17\n" VALUE_TABLE("perfmon_arch_value32_stubs",
-				      "add x16, x15, w16, sxtw")
-		VALUE_TABLE("perfmon_arch_value64_stubs", "add x16, x15, x16")
-			TABLE("perfmon_arch_stubs_end") "	.popsection\n");
+__asm__(".pushsection .text\n" STUBS("perfmon_arch_counter_stubs", "	br x17\n")
+		STUBS("perfmon_arch_value32_stubs",
+		      "	add x16, x15, w16, sxtw\n	ret\n	nop\n")
+			STUBS("perfmon_arch_value64_stubs",
+			      "	add x16, x15, x16\n	ret\n	nop\n")
+				TABLE("perfmon_arch_stubs_end") "	.popsection\n");
 #elif defined(__riscv) && __riscv_xlen == 64 && !defined(PERFMON_ARCH_GENERIC)
 __asm__(".pushsection .text\n"
 	"	.option push\n"
