@@ -153,12 +153,8 @@ static int find_nodes(struct pm_thread_block *block, const struct pm_frame *top,
 	node = pm_path_number(outer->path_key);
 	for (; level < names.levels && found->path_key != PM_PATH_KEY_BARREN; level++) {
 		uint32_t region = names.region[names.levels - 1 - level] | PM_ADOPTED;
-		uint64_t key = PM_PATH_KEY(node) + PM_REGION_KEY(region);
 
-		entry = pm_thread_path(block, key);
-		if (!entry)
-			entry = pm_thread_add_path(block->thread, node, region, key,
-						   level + 1);
+		entry = pm_thread_add_path(block->thread, node, region, level + 1);
 		if (!entry)
 			return -ENOMEM;
 		node = entry->number;

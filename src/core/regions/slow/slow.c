@@ -359,8 +359,7 @@ uint64_t *pm_slow_add_path(struct pm_thread_block *block, uint64_t parent,
 		entry = pm_thread_leave_out(thread, parent + region_key);
 	else
 		entry = pm_thread_add_path(thread, pm_path_number(parent),
-					   pm_region_id(region_key), parent + region_key,
-					   depth);
+					   pm_region_id(region_key), depth);
 	if (entry && entry->node && pm_region_general.stride)
 		pm_stride_begin(pm_node_stride(entry->node, block->columns),
 				pm_region_id(region_key));
@@ -384,8 +383,7 @@ struct perfmon_profile_node *pm_slow_node_below(struct pm_thread_block *block,
 	if (!pm_regions_try_lock(&still))
 		return NULL;
 	entry = pm_thread_add_path(block->thread, pm_path_number(path_key),
-				   pm_region_id(key), path_key + key,
-				   PERFMON_PROFILE_DEPTH_MAX);
+				   pm_region_id(key), PERFMON_PROFILE_DEPTH_MAX);
 	pm_regions_unlock(&still);
 	return entry ? entry->node : NULL;
 }

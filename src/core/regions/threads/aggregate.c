@@ -57,7 +57,7 @@ static struct pm_aggregate *make_aggregate(uint32_t counters)
 	record->flags = pm_thread_flags();
 	PM_PUT(record->state, PERFMON_PROFILE_THREAD_STATE_AGGREGATE);
 	pm_profile_publish();
-	if (!pm_thread_add_path(&aggregate->thread, 0, 0, 0, 0)) {
+	if (!pm_thread_add_path(&aggregate->thread, 0, 0, 0)) {
 		pm_recycle_thread(record);
 		pm_kernel_munmap(aggregate, sizeof(*aggregate));
 		return NULL;
@@ -107,12 +107,9 @@ static int find_paths(struct pm_aggregate *aggregate,
 		const struct perfmon_profile_node *node = pm_thread_node(source, number);
 		uint32_t parent = targets[node->parent];
 		uint32_t region = node->region | pm_node_region_bits(node->flags);
-		uint64_t key = PM_PATH_KEY(parent) + PM_REGION_KEY(region);
-		struct pm_path_entry *entry = pm_thread_path(&aggregate->block, key);
+		const struct pm_path_entry *entry =
+			pm_thread_add_path(&aggregate->thread, parent, region, 1);
 
-		if (!entry)
-			entry = pm_thread_add_path(&aggregate->thread, parent, region,
-						   key, 1);
 		if (!entry)
 			return -1;
 		targets[number] = entry->number;

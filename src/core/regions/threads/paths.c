@@ -194,15 +194,18 @@ struct pm_path_entry *pm_thread_leave_out(struct pm_thread *thread, uint64_t key
 }
 
 struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
-					 uint32_t region, uint64_t key, uint32_t depth)
+					 uint32_t region, uint32_t depth)
 {
 	static struct pm_path_entry root; /* returned for a root: not NULL */
 	struct pm_thread_block *block = thread->block;
 	struct perfmon_profile_thread *record = thread->record;
 	struct perfmon_profile_node *node;
+	uint64_t key = PM_PATH_KEY(parent) + PM_REGION_KEY(region);
+	struct pm_path_entry *entry = pm_thread_path(block, key);
 	uint32_t number = record->node_count + 1;
-	struct pm_path_entry *entry = &root;
 
+	if (entry)
+		return entry;
 	if (make_room(thread, key))
 		return NULL;
 	if (nodes_full(thread) && grow_nodes(thread))
@@ -220,15 +223,15 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 	/* The release orders the node before the count that includes it. It pairs with
 	 * the reader's acquire load of thread.node_count. */
 	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);
-	if (parent) {
-		entry = entry_for(block->entries, block->entry_shift, key);
-		entry->node = node;
-		entry->number = number;
-		entry->steps = 0;
-		entry->path_key = depth < PERFMON_PROFILE_DEPTH_MAX ? PM_PATH_KEY(number)
-								    : PM_PATH_KEY_BARREN;
-		enter(block, entry, key);
-	}
+	if (!parent)
+		return &root;
+	entry = entry_for(block->entries, block->entry_shift, key);
+	entry->node = node;
+	entry->number = number;
+	entry->steps = 0;
+	entry->path_key = depth < PERFMON_PROFILE_DEPTH_MAX ? PM_PATH_KEY(number)
+							    : PM_PATH_KEY_BARREN;
+	enter(block, entry, key);
 	return entry;
 }
 

@@ -8,10 +8,10 @@
 #include "core/regions/threads/thread.h"
 #include "fastpath/fastpath.h"
 
-/* Adds a node of the calling thread for REGION (an id, with PM_REGION_BITS) below number PARENT,
- * at DEPTH, and enters it in the table of paths. Returns NULL without memory. The stack is closed. */
+/* Returns the path of REGION (an id, with PM_REGION_BITS) below number PARENT, at DEPTH. If it is new, it
+ * gets a node and is entered in the table of paths: NULL without memory. The stack is closed. */
 struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
-					 uint32_t region, uint64_t key, uint32_t depth);
+					 uint32_t region, uint32_t depth);
 
 /* Enters the path with KEY in the table as one whose visits are left out, since it is too deep. Returns
  * NULL without memory. The stack is closed. */

@@ -222,7 +222,7 @@ static int make_record(struct pm_thread *thread)
 	PM_PUT(record->generation, 1);
 	PM_PUT(record->counters, thread->block->columns);
 	PM_PUT(record->flags, pm_thread_flags());
-	if (!pm_thread_add_path(thread, 0, 0, 0, 0)) {
+	if (!pm_thread_add_path(thread, 0, 0, 0)) {
 		pm_recycle_thread(record);
 		return -ENOMEM;
 	}
