@@ -229,7 +229,7 @@ int pm_adopt_token(const struct perfmon_token *token)
 		/* It may stand where a task has its visit. */
 		pm_tasks_look(block);
 	}
-	pm_adopt_open(block, top);
+	pm_slow_open(block, top);
 	return err;
 }
 

@@ -15,15 +15,6 @@
  * goes on: what it adopts and leaves then has to match what it does when they are armed again. */
 struct pm_thread_block *pm_adopt_close(struct pm_frame **top, int *err);
 
-/* Opens the stack again at TOP. */
-static inline void pm_adopt_open(struct pm_thread_block *block, struct pm_frame *top)
-{
-	SIGNAL_FENCE();
-	block->in_slow = 0;
-	SIGNAL_FENCE();
-	block->top = top;
-}
-
 /* Finds where the thread is below TOKEN's path, if it adopts it at FRAME, and adds the nodes that are
  * missing. Takes PM_LOCK_REGIONS. The stack is closed. Returns 0 or a negative errno. */
 int pm_adopt_find(struct pm_thread_block *block, const struct pm_frame *frame,

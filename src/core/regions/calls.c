@@ -99,10 +99,7 @@ static struct perfmon_region *cached(const char *name)
 	region = pm_region_of_name(name, true);
 	if (region)
 		*entry = region;
-	SIGNAL_FENCE();
-	block->in_slow = 0;
-	SIGNAL_FENCE();
-	block->top = top;
+	pm_slow_open(block, top);
 	return region;
 }
 

@@ -135,7 +135,7 @@ static int begin_as(struct perfmon_overlap *overlap, const char *name, unsigned 
 			return err ?: -EBUSY;
 		pm_regions_note_use(use);
 		err = begin(block, top, &begun, name);
-		pm_adopt_open(block, top);
+		pm_slow_open(block, top);
 		if (!err)
 			err = perfmon_region_token(&token);
 		if (err)
@@ -228,6 +228,6 @@ PM_EXPORT int perfmon_overlap_end(struct perfmon_overlap *overlap)
 	if (!block)
 		return lost(err ?: -EBUSY);
 	err = end(block, top, &begun);
-	pm_adopt_open(block, top);
+	pm_slow_open(block, top);
 	return err ? lost(err) : 0;
 }

@@ -158,10 +158,7 @@ static void put_slowly(struct perfmon_quantity *quantity, uint32_t kind, uint64_
 	find_again(block);
 	put_below(block, pm_frame_at(top ?: block->full_top, block->frame_size, -1),
 		  quantity, kind, value);
-	SIGNAL_FENCE();
-	block->in_slow = 0;
-	SIGNAL_FENCE();
-	block->top = top;
+	pm_slow_open(block, top);
 }
 
 INLINE void put_warm(struct perfmon_quantity *quantity, uint32_t kind, uint64_t value)

@@ -76,7 +76,7 @@ INLINE int close_stack(struct call *call)
 
 INLINE int open_stack(const struct call *call, int err)
 {
-	pm_adopt_open(call->block, call->top);
+	pm_slow_open(call->block, call->top);
 	return err;
 }
 

@@ -75,7 +75,7 @@ static int make_token(struct perfmon_token *token)
 		known->path = token->path;
 		known->path_key = frame->path_key;
 	}
-	pm_adopt_open(block, top);
+	pm_slow_open(block, top);
 	return err;
 }
 
@@ -155,7 +155,7 @@ static int count_unmatched(struct pm_thread_block *block, struct pm_frame *top,
 {
 	PM_ADD(block->thread->record->unmatched_ends, 1);
 	pm_unmatched_count(name, block, pm_frame_at(top, block->frame_size, -1));
-	pm_adopt_open(block, top);
+	pm_slow_open(block, top);
 	return -ENOENT;
 }
 
@@ -200,7 +200,7 @@ static int leave_slowly(void)
 			if (pm_region_calls_are_armed())
 				return count_unmatched(block, top,
 						       "perfmon_region_leave()");
-			pm_adopt_open(block, top);
+			pm_slow_open(block, top);
 			return 0;
 		}
 	} while (!pm_key_is_adopted(frame->region_key));
@@ -214,7 +214,7 @@ static int leave_slowly(void)
 			PM_COUNT32(top->node->mismatched_ends, 1);
 		PM_PUT(top->node, NULL);
 	}
-	pm_adopt_open(block, frame);
+	pm_slow_open(block, frame);
 	return 0;
 }
 

@@ -447,8 +447,7 @@ struct perfmon_region *pm_region_end_other(struct pm_thread_block *block,
 	else if (!pm_region_is_registered(region_key))
 		region_key = pm_region_known_key(region);
 	if (region_key == PM_KEY_LEFT_OUT) {
-		block->in_slow = 0;
-		block->top = pm_frame_at(frame, block->frame_size, 1);
+		pm_slow_open(block, pm_frame_at(frame, block->frame_size, 1));
 		return region;
 	}
 	while (found != block->frames && found->region_key != region_key &&
@@ -457,8 +456,7 @@ struct perfmon_region *pm_region_end_other(struct pm_thread_block *block,
 	if (found == block->frames || pm_key_is_adopted(found->region_key)) {
 		PM_ADD(block->thread->record->unmatched_ends, 1);
 		pm_unmatched_count(pm_region_name(region), block, frame);
-		block->in_slow = 0;
-		block->top = pm_frame_at(frame, block->frame_size, 1);
+		pm_slow_open(block, pm_frame_at(frame, block->frame_size, 1));
 		return NULL;
 	}
 	for (; frame != found; frame = pm_frame_at(frame, block->frame_size, -1)) {

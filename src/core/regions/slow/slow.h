@@ -40,6 +40,15 @@ bool pm_slow_reopen(struct pm_thread_block *block);
  * open since before regions were disarmed. */
 struct pm_frame *pm_slow_close(struct pm_thread_block *block);
 
+/* Opens it again at TOP. */
+static inline void pm_slow_open(struct pm_thread_block *block, struct pm_frame *top)
+{
+	SIGNAL_FENCE();
+	block->in_slow = 0;
+	SIGNAL_FENCE();
+	block->top = top;
+}
+
 /* Adds the path of REGION_KEY below the path PARENT, at DEPTH, to the tree of the calling thread, whose stack is
  * closed. Returns NULL, or the count of lost visits if it failed. */
 uint64_t *pm_slow_add_path(struct pm_thread_block *block, uint64_t parent,

@@ -8,6 +8,7 @@
 #include "core/regions/slow/stale.h"
 
 #include "core/kernel/clock.h"
+#include "core/regions/slow/slow.h"
 #include "core/regions/threads/state.h"
 #include "core/regions/threads/thread.h"
 #include "fastpath/fastpath.h"
@@ -176,8 +177,7 @@ void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame
 		PM_COUNT32(node->retries, 1);
 	SIGNAL_FENCE();
 	PM_PUT(frame->node, node);
-	block->in_slow = 0;
-	block->top = pm_frame_at(frame, block->frame_size, 1);
+	pm_slow_open(block, pm_frame_at(frame, block->frame_size, 1));
 }
 
 /* Returns the values of counter I that FRAME's BEGIN read. */
@@ -342,9 +342,7 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 	pm_node_close(node, sequence);
 	if (stride && pm_region_stride_is_due(block, node))
 		pm_region_stride_look(block, node);
-	SIGNAL_FENCE();
-	block->in_slow = 0;
-	block->top = frame;
+	pm_slow_open(block, frame);
 }
 
 uint64_t pm_stale_part(struct pm_thread_block *block, const struct pm_frame *frame,
