@@ -98,15 +98,6 @@ INLINE bool sample(const struct pm_thread_block *block, struct pm_frame_counter 
 
 /* --- going on --------------------------------------------------------------------------- */
 
-static bool has_adoption(const struct pm_thread_block *block, const struct pm_frame *top)
-{
-	struct pm_frame *at = block->first;
-
-	while (at != top && !pm_key_is_adopted(at->region_key))
-		at = pm_frame_at(at, block->frame_size, 1);
-	return at != top;
-}
-
 /* Finds where the thread is below PATH at the call's top, and keeps it in *PLACE. What is apart depends
  * on all frames: then it is kept only where these are visits alone, which their number and the
  * innermost path tell. */
@@ -123,7 +114,7 @@ __attribute__((noinline)) static int find_place(const struct call *call, uint64_
 	if (!err &&
 	    (place->adopted.cpu >> PM_ADOPTED_OUTER) + 1 !=
 		    pm_frame_number(block, call->top) &&
-	    has_adoption(block, call->top))
+	    pm_adopt_innermost(block, call->top) != block->frames)
 		place->frame = NULL;
 	return err;
 }

@@ -159,27 +159,18 @@ static int count_unmatched(struct pm_thread_block *block, struct pm_frame *top,
 	return -ENOENT;
 }
 
-/* Ends visits below the deepest level: what is further out than them ends. */
+/* Ends visits below the deepest level if an adoption that can be left is further out than them. */
 static void end_overflow(struct pm_thread_block *block)
 {
+	const struct pm_frame *adopted;
+
 	if (!block->alive || !block->overflow || block->in_slow)
+		return;
+	adopted = pm_adopt_innermost(block, block->full_top);
+	if (adopted == block->frames || pm_key_is_task(adopted->region_key))
 		return;
 	block->overflow = 0;
 	block->top = block->full_top;
-}
-
-static bool has_adopted(const struct pm_thread_block *block)
-{
-	struct pm_frame *frame = block->overflow ? block->full_top : block->top;
-
-	if (!block->alive || !frame)
-		return true; /* it is not known */
-	while (frame != block->first) {
-		frame = pm_frame_at(frame, block->frame_size, -1);
-		if (pm_key_is_adopted(frame->region_key))
-			return !pm_key_is_task(frame->region_key);
-	}
-	return false;
 }
 
 static int leave_slowly(void)
@@ -188,23 +179,16 @@ static int leave_slowly(void)
 	struct pm_thread_block *block;
 	int err;
 
-	if (has_adopted(pm_thread_block))
-		end_overflow(pm_thread_block);
+	end_overflow(pm_thread_block);
 	block = pm_adopt_close(&top, &err);
 	if (!block)
 		return err == -EOVERFLOW ? -ENOENT : err;
-	frame = top;
-	do {
-		frame = pm_frame_at(frame, block->frame_size, -1);
-		if (frame == block->frames) {
-			if (pm_region_calls_are_armed())
-				return count_unmatched(block, top,
-						       "perfmon_region_leave()");
-			pm_slow_open(block, top);
-			return 0;
-		}
-	} while (!pm_key_is_adopted(frame->region_key));
-	if (pm_key_is_task(frame->region_key))
+	frame = pm_adopt_innermost(block, top);
+	if (frame == block->frames && !pm_region_calls_are_armed()) {
+		pm_slow_open(block, top);
+		return 0;
+	}
+	if (frame == block->frames || pm_key_is_task(frame->region_key))
 		return count_unmatched(block, top, "perfmon_region_leave()");
 	if (pm_key_is_apart(frame->region_key))
 		pm_adopt_leave_apart(block, frame);
