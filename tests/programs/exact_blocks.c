@@ -161,6 +161,50 @@ static int regions(int threads)
 	return failed;
 }
 
+static __attribute__((noinline)) void around_one(void)
+{
+	PERFMON_REGION_BEGIN("around");
+	here_1();
+	PERFMON_REGION_END("around");
+}
+
+/* What visits of "around" have counted since this was last called. */
+static uint64_t around_counted(void)
+{
+	static uint64_t before;
+	struct perfmon_region_summary values = {.size = sizeof(values)};
+	struct perfmon_region_count count = {.value = 0};
+	uint64_t counted;
+
+	perfmon_region_read("around", &values, &count, 1, sizeof(count), 0);
+	counted = count.value - before;
+	before = count.value;
+	return counted;
+}
+
+/* At each level the first visit of a path counts as the next one does in the visit around it. */
+static int deep(int levels)
+{
+	uint64_t known = UINT64_MAX;
+
+	around_one(); /* the names, and the places in the code */
+	around_counted();
+	for (int level = 0; level < levels; level++) {
+		PERFMON_REGION_BEGIN("level");
+		PERFMON_REGION_BEGIN("around");
+		PERFMON_REGION_END("around");
+		around_counted();
+		for (int visit = 0; visit < 2; visit++) {
+			around_one();
+			same("around a path's visit", &known, around_counted());
+		}
+	}
+	while (levels--)
+		PERFMON_REGION_END("level");
+	printf("first visits add nothing to %llu\n", (unsigned long long)known);
+	return failed || !known;
+}
+
 static int forks(void)
 {
 	int repeat = 10, status;
@@ -388,6 +432,8 @@ int main(int argc, char **argv)
 		return regions(THREADS);
 	if (!strcmp(how, "one"))
 		return regions(0);
+	if (!strcmp(how, "deep"))
+		return deep(50);
 	if (!strcmp(how, "fork"))
 		return forks();
 	if (!strcmp(how, "tiny"))

@@ -24,6 +24,9 @@ chmod +x "$exact"
 try "regions add one number in five threads, at six depths and three places" \
 	both 0 out "regions add" "$exact" instructions "$blocks" regions
 
+try "first visits of paths add nothing to the visits around them, at any depth" \
+	both 0 out "first visits add nothing" "$exact" instructions "$blocks" deep
+
 # Rows of blocks, corrected: so many visits, and as many instructions as they have.
 corrected() { # EVENTS HOW
 	rm -f "$here/report"*

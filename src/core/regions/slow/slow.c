@@ -394,12 +394,14 @@ struct perfmon_region *pm_region_begin_missing(struct pm_thread_block *block,
 {
 	struct perfmon_profile_thread *record = block->thread->record;
 	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
-	uint32_t depth = depth_at(block, frame);
 	uint64_t region_key = PM_GET(region->key), *lost = NULL;
 	struct pm_exclude exclude;
+	uint32_t depth;
 
 	block->in_slow = 1;
 	pm_exclude_begin(block, &exclude);
+	/* It takes longer in a deeper visit, so that it is excluded. */
+	depth = depth_at(block, frame);
 	if (pm_cost_resumes(region))
 		goto found;
 	if (pm_regions.exact &&
