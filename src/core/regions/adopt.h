@@ -15,17 +15,6 @@
  * goes on: what it adopts and leaves then has to match what it does when they are armed again. */
 struct pm_thread_block *pm_adopt_close(struct pm_frame **top, int *err);
 
-/* Returns the innermost adoption below TOP, or the root's frame if there is none. */
-static inline struct pm_frame *pm_adopt_innermost(const struct pm_thread_block *block,
-						  const struct pm_frame *top)
-{
-	struct pm_frame *frame = pm_frame_at(top, block->frame_size, -1);
-
-	while (frame != block->frames && !pm_key_is_adopted(frame->region_key))
-		frame = pm_frame_at(frame, block->frame_size, -1);
-	return frame;
-}
-
 /* Finds where the thread is below TOKEN's path, if it adopts it at FRAME, and adds the nodes that are
  * missing. Takes PM_LOCK_REGIONS. The stack is closed. Returns 0 or a negative errno. */
 int pm_adopt_find(struct pm_thread_block *block, const struct pm_frame *frame,

@@ -114,7 +114,7 @@ __attribute__((noinline)) static int find_place(const struct call *call, uint64_
 	if (!err &&
 	    (place->adopted.cpu >> PM_ADOPTED_OUTER) + 1 !=
 		    pm_frame_number(block, call->top) &&
-	    pm_adopt_innermost(block, call->top) != block->frames)
+	    pm_slow_adoption(block, call->top) != block->frames)
 		place->frame = NULL;
 	return err;
 }

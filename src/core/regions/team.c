@@ -166,7 +166,7 @@ static void end_overflow(struct pm_thread_block *block)
 
 	if (!block->alive || !block->overflow || block->in_slow)
 		return;
-	adopted = pm_adopt_innermost(block, block->full_top);
+	adopted = pm_slow_adoption(block, block->full_top);
 	if (adopted == block->frames || pm_key_is_task(adopted->region_key))
 		return;
 	block->overflow = 0;
@@ -183,7 +183,7 @@ static int leave_slowly(void)
 	block = pm_adopt_close(&top, &err);
 	if (!block)
 		return err == -EOVERFLOW ? -ENOENT : err;
-	frame = pm_adopt_innermost(block, top);
+	frame = pm_slow_adoption(block, top);
 	if (frame == block->frames && !pm_region_calls_are_armed()) {
 		pm_slow_open(block, top);
 		return 0;

@@ -52,15 +52,12 @@ static void count_lost(uint64_t *lost)
 static uint32_t depth_at(const struct pm_thread_block *block,
 			 const struct pm_frame *frame)
 {
-	uint32_t depth = 0;
+	/* The root's is 0. */
+	const struct pm_frame *adoption = pm_slow_adoption(block, frame);
 
-	while (frame != block->frames) {
-		frame = pm_frame_at(frame, block->frame_size, -1);
-		if (frame != block->frames && pm_key_is_adopted(frame->region_key))
-			return depth + 1 + ((uint32_t)frame->cpu & PM_ADOPTED_DEPTH);
-		depth++;
-	}
-	return depth;
+	return (uint32_t)((adoption->cpu & PM_ADOPTED_DEPTH) +
+			  pm_frame_number(block, frame) -
+			  pm_frame_number(block, adoption));
 }
 
 /* --- visits below the deepest level -------------------------------------------------- */

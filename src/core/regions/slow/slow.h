@@ -31,6 +31,17 @@ static inline uint64_t pm_frame_number(const struct pm_thread_block *block,
 	       block->frame_size;
 }
 
+/* Returns the innermost adoption below TOP, or the root's frame if there is none. */
+static inline struct pm_frame *pm_slow_adoption(const struct pm_thread_block *block,
+						const struct pm_frame *top)
+{
+	struct pm_frame *frame = pm_frame_at(top, block->frame_size, -1);
+
+	while (frame != block->frames && !pm_key_is_adopted(frame->region_key))
+		frame = pm_frame_at(frame, block->frame_size, -1);
+	return frame;
+}
+
 /* Returns whether a call may go on: the stack of BLOCK is open, or visits that are too deep or left out
  * close it. It is opened again if the call that closed it never will: a signal handler has left that by
  * siglongjmp(3). */
