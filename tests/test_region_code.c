@@ -235,6 +235,27 @@ Test(region_code, without_room_in_the_profile)
 	pm_snapshot_free(s);
 }
 
+static int visits_a_region(enum pm_kernel_call call)
+{
+	if (call != PM_CALL_OPEN)
+		return 0;
+	PERFMON_REGION_BEGIN("of a library");
+	PERFMON_REGION_END("of a library");
+	return 0;
+}
+
+/* As a library of the program does that the set-up calls, such as one that replaces malloc. */
+Test(region_code, its_set_up_may_visit_regions)
+{
+	struct perfmon_region *region = region_called("first");
+
+	errno = ENOTTY;
+	pm_kernel_fault = visits_a_region;
+	cr_assert_eq(perfmon_region_code(region, "/bin/p", BUILD_ID, 1), 0);
+	unwatch_calls();
+	cr_assert_eq(errno, ENOTTY);
+}
+
 Test(region_code, where_no_regions_can_be_counted)
 {
 	struct perfmon_region *region = region_called("none");

@@ -295,7 +295,6 @@ static int set_code(uint32_t id, const struct pm_registry_code *code)
 static int say_code(const char *name, const struct pm_registry_code *code)
 {
 	const struct perfmon_region *region;
-	struct pm_still still;
 	int err = pm_regions_init();
 
 	if (err)
@@ -307,13 +306,9 @@ static int say_code(const char *name, const struct pm_registry_code *code)
 		return -ENOMEM;
 	if (region->key == PM_KEY_LEFT_OUT)
 		return 0;
-	pm_kernel_still_begin(&still);
-	pm_thread_busy++;
 	pm_regions_acquire();
 	err = set_code(pm_region_id(region->key), code);
 	pm_regions_release();
-	pm_thread_busy--;
-	pm_kernel_still_end(&still);
 	return err;
 }
 
@@ -322,8 +317,17 @@ PM_EXPORT int perfmon_region_code(struct perfmon_region *region, const char *pat
 {
 	const struct pm_registry_code code = {offset, build_id ?: "", path ?: ""};
 	const char *name = region ? pm_region_name(region) : NULL;
+	struct pm_still still;
+	int err;
 
-	return name && code_is_good(&code) ? say_code(name, &code) : -EINVAL;
+	if (!name || !code_is_good(&code))
+		return -EINVAL;
+	pm_kernel_still_begin(&still);
+	pm_thread_busy++;
+	err = say_code(name, &code);
+	pm_thread_busy--;
+	pm_kernel_still_end(&still);
+	return err;
 }
 
 /* --- what the environment sets, from the program ---------------------------------------- */
