@@ -234,7 +234,9 @@ int pm_diagnosis_open(struct pm_diag *diag, int error, const struct pm_event *ev
 
 	if (!diag)
 		return error;
-	subject(diag, error, event, tid, tid < 0 ? cpu : -1);
+	if (tid >= 0)
+		cpu = -1;
+	subject(diag, error, event, tid, cpu);
 	switch (-error) {
 	case EACCES:
 	case EPERM:
@@ -252,10 +254,10 @@ int pm_diagnosis_open(struct pm_diag *diag, int error, const struct pm_event *ev
 					  "count the kernel too (modifier ':uk')");
 			break;
 		}
-		no_pmu(diag, error, event, tid < 0 ? cpu : -1);
+		no_pmu(diag, error, event, cpu);
 		break;
 	case EINVAL:
-		invalid(diag, event, tid, tid < 0 ? cpu : -1);
+		invalid(diag, event, tid, cpu);
 		break;
 	case EMFILE:
 		no_descriptor(diag);
@@ -285,14 +287,12 @@ int pm_diagnosis_open(struct pm_diag *diag, int error, const struct pm_event *ev
 	return error;
 }
 
-int pm_diagnosis_page(struct pm_diag *diag, int error, const struct pm_event *event)
+void pm_diagnosis_page(struct pm_diag *diag, int error, const struct pm_event *event)
 {
 	uint64_t soft = 0, hard = 0;
 	int64_t kb = 0;
 	char text[64];
 
-	if (!diag)
-		return error;
 	pm_diag_set(diag, error, "cannot map the page of event '%s'", event->name);
 	if (error != -EPERM && error != -ENOMEM) {
 		pm_diag_add(diag, " (%s)", words(error, text, sizeof(text)));
@@ -310,10 +310,9 @@ int pm_diagnosis_page(struct pm_diag *diag, int error, const struct pm_event *ev
 		pm_diag_add(diag, "; raise either, or count in fewer threads at once");
 	}
 	pm_diag_add(diag, "; reads use a system call");
-	return error;
 }
 
-int pm_diagnosis_user_read(struct pm_diag *diag, const struct pm_event *event)
+void pm_diagnosis_user_read(struct pm_diag *diag, const struct pm_event *event)
 {
 	int64_t access;
 
@@ -328,7 +327,6 @@ int pm_diagnosis_user_read(struct pm_diag *diag, const struct pm_event *event)
 				  "administrator can write 1 to it");
 	else
 		pm_diag_add(diag, ": this kernel does not grant it");
-	return -EOPNOTSUPP;
 }
 
 void pm_diagnosis_starved(struct pm_diag *diag, const char *label)

@@ -35,10 +35,10 @@ int pm_diagnosis_open(struct pm_diag *diag, int error, const struct pm_event *ev
 		      pid_t tid, int cpu);
 
 /* Explains ERROR of the mmap(2) of EVENT's page. The event itself is open and counts. */
-int pm_diagnosis_page(struct pm_diag *diag, int error, const struct pm_event *event);
+void pm_diagnosis_page(struct pm_diag *diag, int error, const struct pm_event *event);
 
-/* Explains why EVENT, which opens, cannot be read in user space. Returns -EOPNOTSUPP. */
-int pm_diagnosis_user_read(struct pm_diag *diag, const struct pm_event *event);
+/* Explains why EVENT, which opens, cannot be read in user space. */
+void pm_diagnosis_user_read(struct pm_diag *diag, const struct pm_event *event);
 
 /* Explains why WHAT counts only user mode, with a remedy. */
 void pm_diagnosis_user_mode(struct pm_diag *diag, const char *what);
