@@ -180,6 +180,7 @@ static void push(const struct pm_thread *thread, struct pm_package_stack *stack,
 		 const struct pm_frame *frame)
 {
 	struct visit *visit = &stack->at[stack->depth++];
+	uint32_t path;
 
 	*visit = (struct visit){frame->node, frame->region_key, NONE};
 	if (pm_key_is_task(frame->region_key))
@@ -190,17 +191,16 @@ static void push(const struct pm_thread *thread, struct pm_package_stack *stack,
 		pm_profile_note(in_task);
 		return;
 	}
-	visit->path = pm_shared_path_of(thread->record, frame->node);
-	if (visit->path != NONE && !make_room(visit->path))
-		visit->path = NONE;
-	if (visit->path == NONE)
-		PM_COUNT32(frame->node->dropped_counts, 1);
+	path = pm_shared_path_of(thread->record, frame->node);
 	/* The visits by which costs are measured have no path. */
-	if (!visit->path)
-		visit->path = NONE;
-	if (visit->path == NONE)
+	if (!path)
 		return;
-	open_path(visit->path);
+	if (path == NONE || !make_room(path)) {
+		PM_COUNT32(frame->node->dropped_counts, 1);
+		return;
+	}
+	visit->path = path;
+	open_path(path);
 	if (!stack->visits++)
 		open_path(0);
 }
@@ -209,7 +209,6 @@ static void push(const struct pm_thread *thread, struct pm_package_stack *stack,
 static struct pm_package_stack *stack_of(struct pm_thread *thread)
 {
 	struct pm_package_stack *stack = thread->packages;
-
 	void *memory;
 
 	if (!stack) {
