@@ -9,7 +9,6 @@
 #include "core/regions/task.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 #include "core/api/export.h"
 #include "core/kernel/clock.h"

@@ -33,14 +33,12 @@
 #include "core/regions/threads/exclude.h"
 #include "core/regions/threads/names.h"
 #include "core/regions/threads/paths.h"
-#include "core/regions/threads/registry.h"
 #include "core/regions/slow/prepare.h"
 #include "core/regions/slow/setup.h"
 #include "core/regions/threads/state.h"
 #include "core/regions/threads/steps.h"
 #include "core/regions/threads/thread.h"
 #include "core/regions/threads/unmatched.h"
-#include "fastpath/fastpath.h"
 
 /* Counts a lost visit. A signal handler that interrupts this may count one, too. */
 static void count_lost(uint64_t *lost)

@@ -9,9 +9,7 @@
 
 #include "core/kernel/clock.h"
 #include "core/regions/slow/slow.h"
-#include "core/regions/threads/state.h"
 #include "core/regions/threads/thread.h"
-#include "fastpath/fastpath.h"
 
 #define MOST PERFMON_PROFILE_COUNTERS_MAX
 /* The number of attempts of a BEGIN to get one undisturbed set of samples. After them it

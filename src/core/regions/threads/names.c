@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/profile/profile.h"
-#include "core/regions/threads/registry.h"
 #include "core/regions/threads/state.h"
 
 _Static_assert((uint32_t)(PERFMON_REGION_KEY_QUIET_ *PM_KEY_INVERSE) > PM_REGIONS_MAX,

@@ -5,7 +5,6 @@
 
 #include "core/kernel/kernel.h"
 #include "core/regions/threads/recycle.h"
-#include "core/regions/threads/state.h"
 
 #define NODES_FIRST 16
 #define NODES_MOST  4096

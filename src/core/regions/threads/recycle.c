@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "core/profile/profile.h"
 #include "fastpath/fastpath.h"
 
 /* Unused records of nodes, by the logarithm of their capacity. */

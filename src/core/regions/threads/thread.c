@@ -9,7 +9,6 @@
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
 #include "core/kernel/locks.h"
-#include "core/profile/profile.h"
 #include "core/regions/threads/aggregate.h"
 #include "core/regions/threads/package.h"
 #include "core/regions/threads/paths.h"
@@ -18,7 +17,6 @@
 #include "core/regions/threads/steps.h"
 #include "core/regions/threads/tasks.h"
 #include "core/regions/threads/unmatched.h"
-#include "fastpath/fastpath.h"
 
 #define ENTRIES_FIRST_LOG2 5 /* for 16 paths */
 
