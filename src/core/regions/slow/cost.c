@@ -153,41 +153,33 @@ struct costs {
 	struct least chains, both; /* of work that waits, and of visits beside it */
 };
 
-/* The thread under measurement, and a node that is in no profile. */
-struct scene {
-	const struct pm_thread_block *block;
-	struct perfmon_profile_node *node;
-};
-
-/* Measures an empty visit. A visit whose page changed is ignored, and so is a counter
- * that was not on the hardware. */
-static void measure_bias(const struct scene *scene, struct costs *costs)
+/* Measures an empty visit, whose NODE is in no profile. A visit whose page changed is
+ * ignored, and so is a counter that was not on the hardware. */
+static void measure_bias(struct perfmon_profile_node *node, struct costs *costs)
 {
-	struct perfmon_profile_node *node = scene->node;
 	struct perfmon_profile_count before[MOST];
 	uint32_t i, calls = node->fallback_reads, retries = node->retries;
 	uint64_t ticks = node->time_ticks;
 	struct least *least;
 
-	for (i = 0; i < scene->block->counters; i++)
+	for (i = 0; i < pm_thread_block->counters; i++)
 		before[i] = node->count[i];
 	visit_empty();
 	if (node->retries != retries)
 		return;
 	least = &costs->bias[node->fallback_reads != calls];
 	lower(least, TIME, node->time_ticks - ticks);
-	for (i = 0; i < scene->block->counters; i++)
+	for (i = 0; i < pm_thread_block->counters; i++)
 		if (node->count[i].lost_ns == before[i].lost_ns)
 			lower(least, i, node->count[i].sum - before[i].sum);
 }
 
 /* Measures how much a region around the visits of CALL counts. The result goes to *LEAST
  * or, if that is NULL, to the row of their way of reading. */
-static void measure_around(const struct scene *scene, void (*call)(void),
+static void measure_around(struct perfmon_profile_node *node, void (*call)(void),
 			   struct least *least, struct costs *costs)
 {
-	const struct pm_instance *instance = scene->block->thread->instance;
-	struct perfmon_profile_node *node = scene->node;
+	const struct pm_instance *instance = pm_thread_block->thread->instance;
 	uint32_t i, calls = node->fallback_reads, retries = node->retries;
 	struct pm_reading before[MOST], after[MOST];
 	uint64_t ticks;
@@ -195,7 +187,7 @@ static void measure_around(const struct scene *scene, void (*call)(void),
 
 	memset(before, 0, sizeof(before));
 	memset(after, 0, sizeof(after));
-	counts = scene->block->counters && !pm_instance_read(instance, before);
+	counts = pm_thread_block->counters && !pm_instance_read(instance, before);
 	ticks = pm_clock_ticks();
 	call();
 	ticks = pm_clock_ticks() - ticks;
@@ -206,7 +198,7 @@ static void measure_around(const struct scene *scene, void (*call)(void),
 	if (!least)
 		least = &costs->row[calls != 0];
 	lower(least, TIME, ticks);
-	for (i = 0; counts && i < scene->block->counters; i++)
+	for (i = 0; counts && i < pm_thread_block->counters; i++)
 		if (pm_counter_is_open(&instance->counters[i]) &&
 		    after[i].running_ns - before[i].running_ns ==
 			    after[i].enabled_ns - before[i].enabled_ns)
@@ -235,22 +227,22 @@ struct counted {
 	uint64_t own[MOST], outer[MOST];
 };
 
-static bool count_visit(const struct scene *scene, void (*visit)(void),
+static bool count_visit(struct perfmon_profile_node *node, void (*visit)(void),
 			struct counted *to)
 {
-	const struct pm_instance *instance = scene->block->thread->instance;
+	const struct pm_instance *instance = pm_thread_block->thread->instance;
 	struct pm_reading before[MOST], after[MOST];
-	uint32_t i, counters = scene->block->counters;
+	uint32_t i, counters = pm_thread_block->counters;
 
 	for (i = 0; i < counters; i++)
-		to->own[i] = scene->node->count[i].sum;
+		to->own[i] = node->count[i].sum;
 	if (pm_instance_read(instance, before))
 		return false;
 	visit();
 	if (pm_instance_read(instance, after))
 		return false;
 	for (i = 0; i < counters; i++) {
-		to->own[i] = scene->node->count[i].sum - to->own[i];
+		to->own[i] = node->count[i].sum - to->own[i];
 		to->outer[i] = after[i].value - before[i].value;
 	}
 	return true;
@@ -259,26 +251,25 @@ static bool count_visit(const struct scene *scene, void (*visit)(void),
 typedef void learn_call(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer);
 
 /* Returns false if something came between. */
-static bool learn_slow_path(const struct scene *scene, struct pm_path_entry *entry,
-			    learn_call *learn)
+static bool learn_slow_path(struct pm_path_entry *entry, learn_call *learn)
 {
 	struct counted warm, first;
 	uint64_t begin[MOST], key = entry->key;
 	bool whole = false;
 	uint32_t i;
 
-	if (!count_visit(scene, visit_empty, &warm))
+	if (!count_visit(entry->node, visit_empty, &warm))
 		return false;
 	again.key = 0;
-	if (count_visit(scene, visit_again, &first))
-		for (i = 0; i < scene->block->counters; i++)
+	if (count_visit(entry->node, visit_again, &first))
+		for (i = 0; i < pm_thread_block->counters; i++)
 			learn(PM_EXCLUDED_END, i, first.own[i] - warm.own[i],
 			      first.outer[i] - warm.outer[i] - pm_exclude_last(i));
 	own_entry = entry;
 	entry->key = 0;
-	if (!count_visit(scene, visit_empty, &first))
+	if (!count_visit(entry->node, visit_empty, &first))
 		goto out;
-	for (i = 0; i < scene->block->counters; i++) {
+	for (i = 0; i < pm_thread_block->counters; i++) {
 		begin[i] = first.outer[i] - warm.outer[i] - pm_exclude_last(i);
 		learn(PM_EXCLUDED_BEGIN, i, 0, begin[i]);
 	}
@@ -287,9 +278,9 @@ static bool learn_slow_path(const struct scene *scene, struct pm_path_entry *ent
 		goto out;
 	/* The entry has another path, and no other follows. */
 	entry->key = PM_PATH_KEY(1);
-	if (!count_visit(scene, visit_empty, &first))
+	if (!count_visit(entry->node, visit_empty, &first))
 		goto out;
-	for (i = 0; i < scene->block->counters; i++)
+	for (i = 0; i < pm_thread_block->counters; i++)
 		learn(PM_EXCLUDED_STEP, i, 0,
 		      first.outer[i] - warm.outer[i] - begin[i] - pm_exclude_last(i));
 out:
@@ -299,40 +290,39 @@ out:
 }
 
 /* The first time, some of it is done for the first time. */
-static void learn_slow_paths(const struct scene *scene, struct pm_path_entry *entry)
+static void learn_slow_paths(struct pm_path_entry *entry)
 {
-	learn_slow_path(scene, entry, pm_exclude_learn);
+	learn_slow_path(entry, pm_exclude_learn);
 	pm_exclude_drop();
 	for (int round = 0; round < ROUNDS_LEARN; round++) {
-		if (!learn_slow_path(scene, entry, pm_exclude_learn))
+		if (!learn_slow_path(entry, pm_exclude_learn))
 			continue;
 		if (pm_regions.exact ||
-		    (learn_slow_path(scene, entry, pm_exclude_confirm) &&
-		     !pm_exclude_missed()))
+		    (learn_slow_path(entry, pm_exclude_confirm) && !pm_exclude_missed()))
 			return;
 	}
 	pm_exclude_drop();
 }
 
 /* How much of a visit the CPU executes while the work around it waits. */
-static void measure_overlap(const struct scene *scene, struct costs *costs)
+static void measure_overlap(struct perfmon_profile_node *node, struct costs *costs)
 {
 	/* System calls do not overlap. */
 	if (!(costs->bias[0].known >> TIME & 1))
 		return;
 	for (int i = 0; i < ROUNDS_OVERLAP; i++) {
-		measure_around(scene, row_of_chains, &costs->chains, costs);
-		measure_around(scene, row_of_both, &costs->both, costs);
+		measure_around(node, row_of_chains, &costs->chains, costs);
+		measure_around(node, row_of_both, &costs->both, costs);
 	}
 }
 
-static void measure(const struct scene *scene, int rounds, struct costs *costs)
+static void measure(struct perfmon_profile_node *node, int rounds, struct costs *costs)
 {
 	while (rounds--) {
 		for (int i = 0; i < PAIRS / 2; i++)
-			measure_bias(scene, costs);
-		measure_around(scene, row_of_none, &costs->none, costs);
-		measure_around(scene, row_of_visits, NULL, costs);
+			measure_bias(node, costs);
+		measure_around(node, row_of_none, &costs->none, costs);
+		measure_around(node, row_of_visits, NULL, costs);
 	}
 }
 
@@ -422,7 +412,6 @@ static void measure_all(void *unused)
 			  MOST * (sizeof(struct perfmon_profile_count) + sizeof(double)) +
 			  sizeof(struct perfmon_profile_stride)];
 	} scratch;
-	const struct scene scene = {.block = block, .node = &scratch.node};
 	uint64_t key = PM_PATH_KEY(1) + empty.key;
 	struct pm_path_entry *entry = &block->entries[key >> block->entry_shift];
 	struct perfmon_profile_stride *stride = NULL;
@@ -448,23 +437,23 @@ static void measure_all(void *unused)
 	copy_calls();
 	begin = pm_clock_ticks();
 	do
-		measure(&scene, ROUNDS, &costs);
+		measure(&scratch.node, ROUNDS, &costs);
 	while (open & ~(costs.bias[0].known | costs.bias[1].known) &&
 	       pm_clock_ticks_ns((double)(pm_clock_ticks() - begin)) < SLICES_NS);
 	if (!pm_regions.exact)
-		measure_overlap(&scene, &costs);
+		measure_overlap(&scratch.node, &costs);
 	for (int round = 0; stride && round < ROUNDS; round++) {
 		stride->gap = PAIRS;
-		measure_around(&scene, row_of_visits, &costs.skipped, &costs);
+		measure_around(&scratch.node, row_of_visits, &costs.skipped, &costs);
 		stride->gap = 0;
 	}
 	if (open && !(open & ~costs.bias[0].known))
-		learn_slow_paths(&scene, entry);
+		learn_slow_paths(entry);
 	if (block->counters && !(costs.bias[1].known & ~(UINT64_C(1) << TIME))) {
 		uint32_t time_view = block->time_view;
 
 		show_pages(block, false, time_view);
-		measure(&scene, ROUNDS_CALL, &costs);
+		measure(&scratch.node, ROUNDS_CALL, &costs);
 		show_pages(block, true, time_view);
 	}
 	entry->key = 0;
