@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/kernel/kernel.h"
+#include "core/text/text.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -56,14 +57,12 @@ int cli_variable_add(const char *command, const char *name, const char *separato
 		     const char *text)
 {
 	const char *before = cli_variable(name);
-	char *all;
-	int status;
+	char *all = NULL;
+	bool failed = (before && pm_text_add(&all, "", before)) ||
+		      pm_text_add(&all, separator, text);
+	int status =
+		failed ? cli_no_memory(command) : cli_variable_set(command, name, all);
 
-	if (!before)
-		return cli_variable_set(command, name, text);
-	if (asprintf(&all, "%s%s%s", before, separator, text) < 0)
-		return cli_no_memory(command);
-	status = cli_variable_set(command, name, all);
 	free(all);
 	return status;
 }

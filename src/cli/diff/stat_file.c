@@ -82,16 +82,11 @@ static void take_command(struct cli_json *j, struct diff_stat *stat)
 {
 	cli_json_begin(j, '[');
 	while (cli_json_next(j, ']')) {
-		char *word = cli_json_string(j), *all = NULL;
+		char *word = cli_json_string(j);
 
-		if (word && asprintf(&all, "%s%s%s", stat->command ? stat->command : "",
-				     stat->command ? " " : "", word) < 0) {
-			all = NULL;
+		if (word && pm_text_add(&stat->command, " ", word))
 			cli_json_no_memory(j);
-		}
 		free(word);
-		free(stat->command);
-		stat->command = all;
 	}
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The events that the tool counts, and parsing of a user's list. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,19 +77,16 @@ int cli_exact_parse(const char *subcommand, const char *text,
 	return 0;
 }
 
-char *cli_exact_list(const struct cli_exact_events *events, const char *prefix)
+char *cli_exact_list(const struct cli_exact_events *events,
+		     const char *(*name)(enum pm_exact_event event))
 {
-	size_t size = 1;
-	char *list, *at;
+	char *list = NULL;
 
-	for (uint32_t i = 0; i < events->count; i++)
-		size += 1 + strlen(prefix) + strlen(cli_exact_name(events->event[i]));
-	at = list = malloc(size);
-	if (!list)
+	for (uint32_t i = 0; i < events->count; i++) {
+		if (!pm_text_add(&list, ",", name(events->event[i])))
+			continue;
+		free(list);
 		return NULL;
-	*at = '\0';
-	for (uint32_t i = 0; i < events->count; i++)
-		at += sprintf(at, "%s%s%s", i ? "," : "", prefix,
-			      cli_exact_name(events->event[i]));
+	}
 	return list;
 }

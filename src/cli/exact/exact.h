@@ -34,8 +34,10 @@ bool cli_exact_is_there(void);
 int cli_exact_parse(const char *subcommand, const char *text,
 		    struct cli_exact_events *events);
 
-/* Returns the names with PREFIX before each, separated by commas, or NULL. free(3) it. */
-char *cli_exact_list(const struct cli_exact_events *events, const char *prefix);
+/* Returns what NAME, one of the functions above, says of each event, separated by commas, or NULL. free(3)
+ * it. */
+char *cli_exact_list(const struct cli_exact_events *events,
+		     const char *(*name)(enum pm_exact_event event));
 
 /* The tool leaves these files of each process. All zero: none, as counts are the program's. */
 struct cli_exact_files {

@@ -253,7 +253,7 @@ static size_t made_size(const char *names, const struct cli_exact_files *files)
 static char **make_line(const struct cli_exact_events *events,
 			const struct cli_exact_files *files, char **command)
 {
-	char *names = cli_exact_list(events, ""), **line = NULL, *text;
+	char *names = cli_exact_list(events, cli_exact_name), **line = NULL, *text;
 	size_t words = FIXED + 6 + files->function_count;
 
 	for (char **word = command; *word; word++)

@@ -190,7 +190,7 @@ int roof_run_counted(struct roof_runs *runs, char **command)
 	int streams[3] = {-1, -1, -1}, status, err;
 
 	status = cli_exact_parse("roofline", EVENTS, &events);
-	names = status ? NULL : cli_exact_list(&events, "exact::");
+	names = status ? NULL : cli_exact_list(&events, cli_exact_label);
 	if (!status)
 		status = names ? set_environment(runs->counts, names, false) : CLI_FAILED;
 	free(names);

@@ -12,6 +12,7 @@
 #include "core/counters/counters.h"
 #include "core/events/events.h"
 #include "core/text/grow.h"
+#include "core/text/text.h"
 
 /* More copies of one event are not tried: they order the events, and no more. */
 #define COPIES_MOST 16
@@ -32,18 +33,6 @@ struct planning {
 	struct unit *units;
 	char *reference_text; /* as in -e; NULL: none */
 };
-
-/* Adds MORE to *TEXT, which is in memory of its own or NULL, with ',' between. */
-static int text_add(char **text, const char *more)
-{
-	char *both;
-
-	if (asprintf(&both, "%s%s%s", *text ?: "", *text ? "," : "", more) < 0)
-		return -ENOMEM;
-	free(*text);
-	*text = both;
-	return 0;
-}
 
 /* Returns true if all of INSTANCE is on the hardware now. */
 static bool all_run(struct pm_instance *instance)
@@ -94,7 +83,7 @@ static int try(const char *text, bool run)
 static int try_both(const char *a, const char *b, bool run)
 {
 	char *text = a ? strdup(a) : NULL;
-	int fits = a && !text ? -ENOMEM : text_add(&text, b) ?: try(text, run);
+	int fits = a && !text ? -ENOMEM : pm_text_add(&text, ",", b) ?: try(text, run);
 
 	free(text);
 	return fits;
@@ -113,7 +102,7 @@ static int unit_add(struct planning *p, const struct pm_event_list *list, size_t
 		unit.hardware |= events[i].hardware || events[i].uncore;
 		unit.user |= !events[i].attr.exclude_user;
 		if (i == first || events[i].logical != events[i - 1].logical)
-			err = text_add(&text, events[i].label);
+			err = pm_text_add(&text, ",", events[i].label);
 	}
 	n = err
 		    ?: asprintf(&unit.text,
@@ -159,7 +148,7 @@ static int copies_of(const struct unit *unit)
 
 	while (text && copies < COPIES_MOST && try(text, true) > 0) {
 		copies++;
-		if (text_add(&text, unit->text))
+		if (pm_text_add(&text, ",", unit->text))
 			break;
 	}
 	free(text);
@@ -244,7 +233,7 @@ static int pass_add(struct planning *p)
 static int place(struct planning *p, struct unit *unit, size_t pass)
 {
 	unit->placed = true;
-	return text_add(&p->plan->events[pass], unit->text);
+	return pm_text_add(&p->plan->events[pass], ",", unit->text);
 }
 
 /* Puts UNIT into the first pass that has room, or into a new one. */
@@ -295,9 +284,9 @@ static int one_pass(struct planning *p)
 	int fits = 1, err = 0;
 
 	for (size_t u = 0; !err && u < p->count; u++) {
-		err = text_add(&all, p->units[u].text);
+		err = pm_text_add(&all, ",", p->units[u].text);
 		if (!err && p->units[u].opens)
-			err = text_add(&runs, p->units[u].text);
+			err = pm_text_add(&runs, ",", p->units[u].text);
 	}
 	if (!err && runs)
 		fits = try(runs, true);

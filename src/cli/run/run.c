@@ -129,7 +129,7 @@ static int events_exact(const char *text, struct cli_exact_events *events)
 	status = cli_exact_parse("run", text, events);
 	if (status || !text || !*text || !strcasecmp(text, "auto"))
 		return status;
-	list = cli_exact_list(events, "exact::");
+	list = cli_exact_list(events, cli_exact_label);
 	if (!list)
 		return cli_no_memory("run");
 	status = cli_variable_set("run", variable, list);

@@ -10,6 +10,7 @@
 #include "cli/metrics/named.h"
 #include "cli/stat/inside.h"
 #include "core/text/grow.h"
+#include "core/text/text.h"
 
 /* clang-format off */
 static const char help[] =
@@ -91,17 +92,7 @@ static int take_number(const char *command, const struct cli_option *option,
 static int take_events(const char *command, const struct cli_option *option,
 		       const char *text)
 {
-	struct stat_options *options = option->to;
-	size_t had = options->events ? strlen(options->events) + 1 : 0;
-	char *events = realloc(options->events, had + strlen(text) + 1);
-
-	if (!events)
-		return cli_no_memory(command);
-	if (had)
-		events[had - 1] = ',';
-	strcpy(events + had, text);
-	options->events = events;
-	return 0;
+	return pm_text_add(option->to, ",", text) ? cli_no_memory(command) : 0;
 }
 
 /* Parses a list of threads or processes. */
@@ -187,7 +178,7 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv)
 	unsigned int format = STAT_TEXT;
 	bool first_only = false;
 	const struct cli_option table[] = {
-		{"events", .take = take_events, .to = options},
+		{"events", .take = take_events, .to = &options->events},
 		{"group", .take = cli_named_take, .to = &options->groups},
 		{"named-metrics", .take = cli_named_take, .to = &options->metrics},
 		{"exact", .flag = &options->exact},

@@ -115,6 +115,17 @@ char *pm_slice_copy(struct pm_slice slice)
 	return copy;
 }
 
+int pm_text_add(char **text, const char *between, const char *more)
+{
+	char *both;
+
+	if (asprintf(&both, "%s%s%s", *text ?: "", *text ? between : "", more) < 0)
+		return -ENOMEM;
+	free(*text);
+	*text = both;
+	return 0;
+}
+
 static int digits(struct pm_slice slice, unsigned int base, uint64_t *value)
 {
 	uint64_t sum = 0;

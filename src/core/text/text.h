@@ -29,6 +29,9 @@ bool pm_slice_starts(struct pm_slice slice, const char *prefix);
 bool pm_slice_glob(struct pm_slice pattern, const char *text);
 /* Returns a malloc'ed copy, or NULL. */
 char *pm_slice_copy(struct pm_slice slice);
+/* Adds MORE to *TEXT, which is NULL or malloc'ed, with BETWEEN between. Returns 0, or -ENOMEM: then
+ * *TEXT is as it was. */
+int pm_text_add(char **text, const char *between, const char *more);
 
 char pm_char_lower(char c);
 bool pm_char_is_blank(char c);
