@@ -85,6 +85,11 @@ from_its_place() {
 	} <"$here/input" 2>"$here/err" && [ "$(sort -u "$here/places")" = 2 ]
 }
 try "from where it stood" from_its_place
+stops() {
+	ends 0 -e none -r 3 sh -c 'trap "" TERM; echo run >>"$0"; kill "$PPID"' "$here/runs" &&
+		[ "$(wc -l <"$here/runs")" -eq 1 ] && says "1 of 3 runs"
+}
+try "begins no other run after a signal" stops
 of_a_pipe() { seq 10 | "$perfmon" stat -e none "$@" cat >/dev/null 2>"$here/err"; }
 pipes() { of_a_pipe -r 2 && says "standard input is a pipe" && of_a_pipe && ! says "is a pipe"; }
 try "says that a pipe is read once" pipes

@@ -244,12 +244,12 @@ static void add_exact(const struct stat_result *result, const struct cli_notes *
 			 "%u of %u runs left no counts: a process that is killed by "
 			 "SIGKILL, "
 			 "or that Valgrind cannot run, has none",
-			 result->exact->lost_runs, result->options->runs);
+			 result->exact->lost_runs, result->runs);
 	if (result->exact->unknown)
 		cli_note(to,
 			 "Valgrind does not know an instruction of the program, which "
 			 "ended there: the counts are those before it");
-	if (result->options->runs - result->exact->lost_runs < 2)
+	if (result->runs - result->exact->lost_runs < 2)
 		return;
 	for (uint32_t i = 0; i < events->count && !unequal; i++) {
 		const struct stat_sum *count = &result->cells[i].count;

@@ -327,6 +327,9 @@ static int count_and_write(struct stat_work *work)
 		write_begin(work);
 	result->input_lost = !cli_input_begin() && options->runs > 1;
 	for (uint32_t i = 0; i < options->runs && !status; i++) {
+		/* A signal that asks for an end ends all runs. */
+		if (i && cli_child_interrupt())
+			break;
 		if (i)
 			cli_input_again();
 		status = run_once(work);

@@ -262,7 +262,9 @@ void stat_text_begin(const struct stat_result *result, struct pm_out *out)
 		pm_out_text(out, " ");
 		pm_out_plain(out, *word, 0);
 	}
-	if (options->runs > 1)
+	if (options->runs > 1 && result->runs < options->runs)
+		pm_out_format(out, ", %u of %u runs", result->runs, options->runs);
+	else if (options->runs > 1)
 		pm_out_format(out, ", %u runs", options->runs);
 	pm_out_text(out, cli_style(CLI_PLAIN));
 	pm_out_text(out, result->counting->events.count ? "\n\n" : "\n");
