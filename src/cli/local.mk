@@ -8,7 +8,7 @@ perfmon_SOURCES = \
 	src/cli/main.c \
 	src/cli/common/child.c src/cli/common/common.h src/cli/common/complain.c src/cli/common/folder.c \
 	src/cli/common/json_read.c src/cli/common/machine.c src/cli/common/options.c src/cli/common/output.c \
-	src/cli/common/resolve.c src/cli/common/sources.c src/cli/common/terminal.c \
+	src/cli/common/resolve.c src/cli/common/sources.c src/cli/common/terminal.c src/cli/common/texts.c \
 	src/cli/ceilings/aarch64.c src/cli/ceilings/ceilings.h src/cli/ceilings/file.c \
 	src/cli/ceilings/generic.c src/cli/ceilings/kernels.h src/cli/ceilings/machine.c \
 	src/cli/ceilings/machine.h src/cli/ceilings/measure.c src/cli/ceilings/x86_64.c \

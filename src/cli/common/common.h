@@ -229,6 +229,25 @@ void cli_sources_free(struct cli_sources *sources);
 int cli_source_read(const struct cli_source *source, struct pm_snapshot **out,
 		    struct pm_diag *diag);
 
+/* --- texts.c: texts by number ------------------------------------------------------- */
+
+/* Texts below numbers, each once, numbered from 0 in the order of their first use. */
+struct cli_text {
+	uint32_t number, above;
+	bool used; /* for a format of perfmon export */
+	char *text;
+};
+struct cli_texts {
+	struct cli_text **entries;
+	uint32_t count;
+	void *root; /* of tsearch(3) */
+};
+
+/* Returns TEXT below number ABOVE, which is added if it is new, or NULL without memory. TEXT is
+ * copied. */
+struct cli_text *cli_texts_add(struct cli_texts *texts, uint32_t above, const char *text);
+void cli_texts_free(struct cli_texts *texts);
+
 /* --- machine.c: the machine of a profile -------------------------------------------- */
 
 /*

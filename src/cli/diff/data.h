@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/common/common.h"
 #include "cli/diff/math.h"
 #include "core/report/model/value.h"
 #include "core/report/output/out.h"
@@ -106,10 +107,9 @@ struct diff_input {
 enum diff_order { DIFF_MIXED, DIFF_TURNS, DIFF_BLOCKS };
 
 struct diff_data {
-	uint32_t file_count, region_count, event_count, entry_count;
+	uint32_t file_count, event_count, entry_count;
 	struct diff_file *files;
-	char **regions;
-	void *region_tree;
+	struct cli_texts regions;
 	struct diff_event *events;
 	struct diff_entry *entries;
 	const struct pm_metrics *metrics; /* the caller's */
@@ -311,7 +311,6 @@ const struct diff_metric_row *diff_metrics_of(const struct diff_result *result,
 					      uint32_t region, uint32_t *count);
 
 /* Gives TO the notes about the whole comparison. */
-struct cli_notes;
 void diff_notes(const struct diff_result *result, const struct cli_notes *to);
 
 const char *diff_verdict_name(const struct diff_row *row);

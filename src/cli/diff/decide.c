@@ -549,7 +549,7 @@ static void weigh(struct decision *decision)
 	}
 	/* A program that was counted as a whole is its own total. */
 	if (data->whole)
-		for (uint32_t r = 0; r < data->region_count; r++)
+		for (uint32_t r = 0; r < data->regions.count; r++)
 			decision->weight += decision->weights[r];
 }
 
@@ -576,7 +576,7 @@ static int rows_make(struct decision *decision)
 		rows++;
 	decision->values = calloc(runs + 1, sizeof(*decision->values));
 	decision->weights =
-		calloc((size_t)data->region_count + 1, sizeof(*decision->weights));
+		calloc((size_t)data->regions.count + 1, sizeof(*decision->weights));
 	result->rows = calloc(rows, sizeof(*result->rows));
 	result->runs = calloc(rows * runs, sizeof(*result->runs));
 	if (!decision->values || !decision->weights || !result->rows || !result->runs)

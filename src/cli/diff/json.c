@@ -94,7 +94,7 @@ static void put_row(struct pm_json *j, const struct diff_data *data,
 
 	pm_json_begin(j, NULL, "{");
 	if (row->region != DIFF_TOTAL)
-		pm_json_string(j, "region", data->regions[row->region]);
+		pm_json_string(j, "region", diff_region(data, row->region));
 	pm_json_string(j, "what", diff_quantity(data, row->quantity));
 	pm_json_string(j, "unit",
 		       row->quantity == DIFF_TIME ? "ns"

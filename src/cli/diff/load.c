@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,35 +14,13 @@
 #include "core/text/bytes.h"
 #include "core/text/grow.h"
 
-struct name {
-	uint32_t number;
-	char text[];
-};
-
-static int name_compare(const void *a, const void *b)
+static int region_number(struct diff_data *data, const char *name, uint32_t *number)
 {
-	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
-}
+	const struct cli_text *region = cli_texts_add(&data->regions, 0, name);
 
-static int region_number(struct diff_data *data, const char *text, uint32_t *number)
-{
-	struct name *name = malloc(sizeof(*name) + strlen(text) + 1), **found;
-
-	if (!name)
+	if (!region)
 		return -ENOMEM;
-	strcpy(name->text, text);
-	name->number = data->region_count;
-	found = tsearch(name, &data->region_tree, name_compare);
-	if (!found || *found != name)
-		free(name);
-	if (!found)
-		return -ENOMEM;
-	*number = (*found)->number;
-	if (*number < data->region_count)
-		return 0;
-	if (!PM_GROW(data->regions, data->region_count))
-		return -ENOMEM;
-	data->regions[data->region_count++] = (*found)->text;
+	*number = region->number;
 	return 0;
 }
 
@@ -740,11 +717,10 @@ void diff_data_free(struct diff_data *data)
 		free(data->events[e].name);
 	for (uint32_t i = 0; i < data->input_count; i++)
 		free(data->inputs[i].values);
-	tdestroy(data->region_tree, free);
+	cli_texts_free(&data->regions);
 	free(data->visits);
 	free(data->inputs);
 	free(data->files);
-	free(data->regions);
 	free(data->events);
 	free(data->entries);
 	memset(data, 0, sizeof(*data));
@@ -761,7 +737,7 @@ const struct diff_file *diff_first_file(const struct diff_data *data, uint32_t s
 
 const char *diff_region(const struct diff_data *data, uint32_t region)
 {
-	return region == DIFF_TOTAL ? "(total)" : data->regions[region];
+	return region == DIFF_TOTAL ? "(total)" : data->regions.entries[region]->text;
 }
 
 const char *diff_quantity(const struct diff_data *data, uint32_t quantity)

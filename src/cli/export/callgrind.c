@@ -78,7 +78,7 @@ static void put_head(struct pm_out *out, const struct export_profile *profile)
 }
 
 /* Writes "(NUMBER)", and the path of node N behind it where it is new. */
-static void put_path(struct pm_out *out, struct export_entry *entry,
+static void put_path(struct pm_out *out, struct cli_text *entry,
 		     const struct pm_report_tree *tree, uint32_t n)
 {
 	uint32_t line[PM_PATH_NODES], count = 0;
@@ -119,7 +119,7 @@ static void put_values(struct pm_out *out, struct export_profile *profile,
 
 static void put_node(struct pm_out *out, struct export_profile *profile,
 		     const struct pm_report_tree *tree, uint32_t n,
-		     struct export_entry **paths, struct export_job *job)
+		     struct cli_text **paths, struct export_job *job)
 {
 	pm_out_text(out, "\nfn=");
 	put_path(out, paths[n], tree, n);
@@ -139,16 +139,15 @@ static void put_node(struct pm_out *out, struct export_profile *profile,
 static int put_tree(struct pm_out *out, struct export_profile *profile,
 		    const struct pm_report_tree *tree, struct export_job *job)
 {
-	struct export_entry **paths =
-		calloc(tree->node_count, sizeof(struct export_entry *));
+	struct cli_text **paths = calloc(tree->node_count, sizeof(struct cli_text *));
 	int err = paths ? 0 : -ENOMEM;
 
 	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
 		uint32_t parent = tree->nodes[n].parent;
 
-		paths[n] = export_table_add(&job->table,
-					    parent ? paths[parent]->number : UINT32_MAX,
-					    pm_path_name(tree, n));
+		paths[n] = cli_texts_add(&job->table,
+					 parent ? paths[parent]->number : UINT32_MAX,
+					 pm_path_name(tree, n));
 		if (!paths[n])
 			err = -ENOMEM;
 	}

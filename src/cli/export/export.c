@@ -298,8 +298,8 @@ static int write_all(const struct request *request, struct pm_snapshot **snapsho
 		err = write_one(request, snapshots, i, &job, out);
 	if (!err && formats[request->format].end)
 		err = formats[request->format].end(out, &job);
-	export_table_free(&job.table);
-	export_table_free(&job.notes);
+	cli_texts_free(&job.table);
+	cli_texts_free(&job.notes);
 	free(job.totals);
 	return err;
 }

@@ -9,7 +9,7 @@
  *   gzip.c       a stream as gzip's format
  *   pprof.c      pprof's format
  *   split.c      Caliper's json-split
- *   table.c      texts, paths and notes, each once
+ *   table.c      names and notes
  *   weight.c     the values of paths
  */
 #ifndef PM_CLI_EXPORT_EXPORT_H
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/common/common.h"
 #include "core/report/model/value.h"
 #include "core/report/output/out.h"
 #include "core/text/diag.h"
@@ -25,26 +26,9 @@
 /* Linux numbers processes and threads up to 2^22. */
 #define EXPORT_NO_NUMBER 10000000u
 
-/* Texts below numbers, each once, numbered from 0 in the order of their first use. */
-struct export_entry {
-	uint32_t number, above;
-	bool used; /* for the format */
-	char *text;
-};
-struct export_table {
-	struct export_entry **entries;
-	uint32_t count;
-	void *root; /* of tsearch(3) */
-};
-
-/* Returns the entry of TEXT below number ABOVE, a new one if there is none, or NULL without
- * memory. TEXT is copied. */
-struct export_entry *export_table_add(struct export_table *table, uint32_t above,
-				      const char *text);
-/* The same of NAME as export_plain() writes it. */
-struct export_entry *export_table_add_plain(struct export_table *table, uint32_t above,
-					    const char *name);
-void export_table_free(struct export_table *table);
+/* Returns the text of NAME below number ABOVE, as export_plain() writes it and cli_texts_add() returns it. */
+struct cli_text *export_add_plain(struct cli_texts *table, uint32_t above,
+				  const char *name);
 
 /* A sink that writes to OUT in gzip's format, without compression: profiles are small. */
 struct export_gzip {
@@ -60,7 +44,7 @@ struct export_job {
 	uint32_t profiles;
 	bool ranks;	   /* each profile is of another rank */
 	uint64_t first_ns; /* when the first of them began */
-	struct export_table table, notes;
+	struct cli_texts table, notes;
 	struct pm_out inner; /* to GZIP */
 	struct export_gzip gzip;
 	uint32_t columns;

@@ -86,8 +86,8 @@ static int flush(struct export_job *job, struct pm_bytes *m)
 /* Returns the number of TEXT as plain text. */
 static uint64_t string(struct export_job *job, struct pm_bytes *m, const char *text)
 {
-	struct export_entry *entry = *text ? export_table_add_plain(&job->table, 0, text)
-					   : export_table_add(&job->table, 0, text);
+	struct cli_text *entry = *text ? export_add_plain(&job->table, 0, text)
+				       : cli_texts_add(&job->table, 0, text);
 
 	m->failed |= !entry;
 	return entry ? entry->number : 0;
@@ -162,7 +162,7 @@ static int put_head(struct export_job *job, const struct export_profile *profile
 static uint64_t location(struct export_job *job, struct pm_bytes *m, const char *name)
 {
 	struct pm_bytes inner = {.used = 0}, line = {.used = 0};
-	struct export_entry *entry = export_table_add_plain(&job->table, 0, name);
+	struct cli_text *entry = export_add_plain(&job->table, 0, name);
 
 	m->failed |= !entry;
 	if (!entry || entry->used)

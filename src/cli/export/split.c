@@ -129,9 +129,9 @@ static int put_tree(struct pm_json *j, struct export_profile *profile,
 
 	for (uint32_t n = err ? 0 : pm_path_next(tree, 0); n; n = pm_path_next(tree, n)) {
 		uint32_t parent = tree->nodes[n].parent;
-		struct export_entry *entry = export_table_add_plain(
-			&job->table, parent ? paths[parent] : UINT32_MAX,
-			pm_path_name(tree, n));
+		struct cli_text *entry =
+			export_add_plain(&job->table, parent ? paths[parent] : UINT32_MAX,
+					 pm_path_name(tree, n));
 
 		err = entry ? 0 : -ENOMEM;
 		if (err)
@@ -166,7 +166,7 @@ int export_split_end(struct pm_out *out, struct export_job *job)
 	pm_json_close(&j, "]");
 	pm_json_begin(&j, "nodes", "[");
 	for (uint32_t i = 0; i < job->table.count; i++) {
-		const struct export_entry *entry = job->table.entries[i];
+		const struct cli_text *entry = job->table.entries[i];
 
 		pm_json_begin_line(&j);
 		pm_json_string(&j, "label", entry->text);

@@ -26,6 +26,11 @@ static const char *quantity(const struct by *by)
 	return by->exact ? by->event : "time";
 }
 
+static const char *name_of(const struct by *by, uint32_t region)
+{
+	return by->regions.entries[region - 1]->text;
+}
+
 /* Returns the greatest mean of REGION. */
 static double greatest(const struct by *by, uint32_t region)
 {
@@ -46,7 +51,7 @@ static int by_greatest(const void *a, const void *b, void *argument)
 	const struct by *by = argument;
 	double p = greatest(by, x), q = greatest(by, y);
 
-	return p != q ? (p > q ? -1 : 1) : strcmp(by->regions[x], by->regions[y]);
+	return p != q ? (p > q ? -1 : 1) : strcmp(name_of(by, x), name_of(by, y));
 }
 
 static bool fill(void *argument, uint32_t n, struct pm_field *fields)
@@ -118,15 +123,18 @@ static void processes_write(const struct by *by, struct pm_out *out)
 static int text_write(struct table *table, struct pm_out *out)
 {
 	const struct by *by = table->by;
+	char none[] = "", **names = calloc((size_t)by->regions.count + 1, sizeof(char *));
 	/* A tree of names needs no more than these. */
-	struct pm_snapshot names = {.region_count = by->region_count,
-				    .regions = by->regions};
-	struct pm_report_model model = {.snapshot = &names};
+	struct pm_snapshot s = {.region_count = by->regions.count, .regions = names};
+	struct pm_report_model model = {.snapshot = &s};
 	struct pm_report_tree tree;
-	int err = pm_report_tree_list(&tree, &model, table->order, table->count);
+	int err = names ? 0 : -ENOMEM;
 
+	for (uint32_t i = 0; !err && i <= by->regions.count; i++)
+		names[i] = i ? by->regions.entries[i - 1]->text : none;
+	err = err ?: pm_report_tree_list(&tree, &model, table->order, table->count);
 	if (err)
-		return err;
+		goto out;
 	table->tree = &tree;
 	pm_out_text(out, "mean ");
 	pm_out_plain(out, quantity(by), 0);
@@ -142,6 +150,8 @@ static int text_write(struct table *table, struct pm_out *out)
 		pm_report_text_legend(out, table->marks, table->states);
 	}
 	pm_report_tree_free(&tree);
+out:
+	free(names);
 	return err;
 }
 
@@ -159,7 +169,7 @@ static int csv_write(struct table *table, struct pm_out *out)
 
 			pm_out_csv(out, by->values[v].text);
 			pm_out_format(out, ",%u,", by->values[v].processes);
-			pm_out_csv(out, by->regions[region]);
+			pm_out_csv(out, name_of(by, region));
 			pm_out_text(out, ",");
 			if (mean.state == PM_COUNTED)
 				pm_out_double(out, mean.value);
@@ -200,7 +210,7 @@ static int json_write(struct table *table, struct pm_out *out)
 	pm_json_begin(&j, "rows", "[");
 	for (uint32_t i = 0; i < table->count; i++) {
 		pm_json_begin_line(&j);
-		pm_json_string(&j, "region", by->regions[table->order[i]]);
+		pm_json_string(&j, "region", name_of(by, table->order[i]));
 		pm_json_begin(&j, "cells", "[");
 		for (uint32_t v = 0; v < by->value_count; v++) {
 			struct pm_value mean = by_mean(&by->values[v], table->order[i]);
@@ -220,14 +230,14 @@ int by_write(const struct by *by, const struct pm_report_options *how,
 	     struct cli_output *output)
 {
 	bool text = how->format == PM_FORMAT_TEXT || how->format == PM_FORMAT_FLAT;
-	struct table table = {.by = by, .count = by->region_count};
+	struct table table = {.by = by, .count = by->regions.count};
 	struct pm_out out = {.sink = cli_output_print, .argument = output};
 	int err;
 
-	table.order = malloc((by->region_count + 1) * sizeof(*table.order));
+	table.order = malloc(((size_t)table.count + 1) * sizeof(*table.order));
 	if (!table.order)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < by->region_count; i++)
+	for (uint32_t i = 0; i < table.count; i++)
 		table.order[i] = i + 1;
 	qsort_r(table.order, table.count, sizeof(*table.order), by_greatest,
 		(void *)(uintptr_t)by);

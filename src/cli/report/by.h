@@ -26,21 +26,17 @@ struct by_value {
 	struct by_cell *cells; /* by region */
 };
 
+/* Begins as one with a key. Free it with by_free(). */
 struct by {
 	const char *key;
 	bool subtract_bias;
-	bool any, exact;       /* how the first profile was counted */
-	char event[128];       /* whose counts these are, of exact profiles */
-	char unit[16];	       /* of that event */
-	uint32_t region_count; /* highest number */
-	char **regions;	       /* names by number, from 1; the first is "" */
-	void *numbers;	       /* of names, for tsearch(3) */
+	bool any, exact;	  /* how the first profile was counted */
+	char event[128];	  /* whose counts these are, of exact profiles */
+	char unit[16];		  /* of that event */
+	struct cli_texts regions; /* their names; number 0 is region 1 */
 	uint32_t value_count;
 	struct by_value *values; /* sorted by by_end() */
 };
-
-/* Makes BY, for the note KEY. 0 or -ENOMEM. */
-int by_begin(struct by *by, const char *key, bool subtract_bias);
 
 /* Adds SNAPSHOT. 0; -ENODATA: the run does not have the note; or with DIAG -EINVAL: its values cannot be
  * compared with those before; or -ENOMEM. */

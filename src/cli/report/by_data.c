@@ -3,64 +3,15 @@
 
 #include <errno.h>
 #include <math.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/text/grow.h"
 #include "core/text/text.h"
 
-/* A region's name and its number. */
-struct name {
-	uint32_t number;
-	const char *text; /* in by.regions */
-};
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
-}
-
-/* Gets the number of the region called NAME, which is added if need be. */
-static int region_number(struct by *by, const char *name, uint32_t *number)
-{
-	struct name key = {.text = name}, **found = tfind(&key, &by->numbers, by_text);
-	struct name *added;
-	char *text;
-
-	if (found) {
-		*number = (*found)->number;
-		return 0;
-	}
-	added = malloc(sizeof(*added));
-	text = strdup(name);
-	if (added && text && PM_GROW(by->regions, by->region_count + 1)) {
-		*added = (struct name){by->region_count + 1, text};
-		if (tsearch(added, &by->numbers, by_text)) {
-			by->regions[++by->region_count] = text;
-			*number = by->region_count;
-			return 0;
-		}
-	}
-	free(added);
-	free(text);
-	return -ENOMEM;
-}
-
-int by_begin(struct by *by, const char *key, bool subtract_bias)
-{
-	*by = (struct by){.key = key, .subtract_bias = subtract_bias};
-	if (PM_GROW(by->regions, 0))
-		by->regions[0] = strdup("");
-	return by->regions && by->regions[0] ? 0 : -ENOMEM;
-}
-
 void by_free(struct by *by)
 {
-	for (uint32_t i = 0; by->regions && i <= by->region_count; i++)
-		free(by->regions[i]);
-	free(by->regions);
-	tdestroy(by->numbers, free);
+	cli_texts_free(&by->regions);
 	for (uint32_t i = 0; i < by->value_count; i++)
 		free(by->values[i].cells);
 	free(by->values);
@@ -125,12 +76,10 @@ static int tree_add(struct by *by, struct by_value *to, const struct pm_report_t
 {
 	for (uint32_t n = 1; n < tree->node_count; n++) {
 		struct pm_value value = value_of(by, tree, n);
-		struct by_cell *cell;
-		uint32_t region;
+		const struct cli_text *region =
+			cli_texts_add(&by->regions, 0, pm_path_name(tree, n));
+		struct by_cell *cell = region ? cell_of(to, region->number + 1) : NULL;
 
-		if (region_number(by, pm_path_name(tree, n), &region))
-			return -ENOMEM;
-		cell = cell_of(to, region);
 		if (!cell)
 			return -ENOMEM;
 		if (value.state != PM_COUNTED) {

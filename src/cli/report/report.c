@@ -312,15 +312,9 @@ static int by_add_all(struct by *by, const struct cli_sources *sources)
 static int report_by(const struct request *request)
 {
 	const char *key = request->by;
-	struct by by;
-	int status;
+	struct by by = {.key = key, .subtract_bias = request->how.subtract_bias};
+	int status = by_add_all(&by, &request->sources);
 
-	if (by_begin(&by, key, request->how.subtract_bias)) {
-		cli_complain("report", "%s", strerror(ENOMEM));
-		by_free(&by);
-		return CLI_FAILED;
-	}
-	status = by_add_all(&by, &request->sources);
 	by_end(&by);
 	if (by.value_count) {
 		status = write_report(request, &request->how, NULL, &by) ?: status;
