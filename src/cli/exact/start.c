@@ -128,19 +128,18 @@ static bool has_rights_of_its_own(const char *path)
 static int check_command(const char *subcommand, const char *name, const char *path)
 {
 	if (has_rights_of_its_own(path))
-		cli_complain(subcommand,
-			     "cannot run '%s': it is a set-user-ID program, or has "
-			     "capabilities, and Valgrind runs no such program: count a "
-			     "copy without them",
-			     name);
-	else if (is_foreign(path))
-		cli_complain(
-			subcommand,
-			"cannot run '%s': --exact counts 64-bit programs of %s alone",
-			name, CPU);
-	else
-		return 0;
-	return 126;
+		return cli_fail(
+			126, subcommand,
+			"cannot run '%s': it is a set-user-ID program, or has "
+			"capabilities, and Valgrind runs no such program: count a "
+			"copy without them",
+			name);
+	if (is_foreign(path))
+		return cli_fail(126, subcommand,
+				"cannot run '%s': --exact counts 64-bit programs of %s "
+				"alone",
+				name, CPU);
+	return 0;
 }
 
 /* --- environment --------------------------------------------------------------------- */
@@ -176,36 +175,23 @@ static int pad(char **command, const char *path)
 	return setenv(PADDING, padding, 1);
 }
 
-/* hwloc's detection of the CPU does not work under Valgrind, and would print messages. */
-static int hide_hwloc_x86(void)
+/* Returns 0, or CLI_FAILED after a message. */
+static int set_environment(const char *subcommand, const char *tool, char **command,
+			   const char *path)
 {
 	const char *components = cli_variable("HWLOC_COMPONENTS");
-	char *text;
-	int err;
-
-	if (!components)
-		return setenv("HWLOC_COMPONENTS", "-x86", 1);
-	if (strstr(components, "x86"))
-		return 0;
-	if (asprintf(&text, "-x86,%s", components) < 0)
-		return -1;
-	err = setenv("HWLOC_COMPONENTS", text, 1);
-	free(text);
-	return err;
-}
-
-static int set_environment(const char *tool, char **command, const char *path)
-{
 	char here[PATH_MAX];
 
-	if (hide_hwloc_x86())
-		return -1;
+	/* hwloc's detection of the CPU does not work under Valgrind, and would print messages. */
+	if (!(components && strstr(components, "x86")) &&
+	    cli_variable_add(subcommand, "HWLOC_COMPONENTS", ",", "-x86"))
+		return CLI_FAILED;
 	/* If "valgrind" is a script, its shell would set it. */
-	if (!getenv("PWD") && getcwd(here, sizeof(here)) && setenv("PWD", here, 1))
-		return -1;
-	if (setenv("VALGRIND_LIB", tool, 1))
-		return -1;
-	return pad(command, path);
+	if ((!getenv("PWD") && getcwd(here, sizeof(here)) &&
+	     cli_variable_set(subcommand, "PWD", here)) ||
+	    cli_variable_set(subcommand, "VALGRIND_LIB", tool))
+		return CLI_FAILED;
+	return pad(command, path) ? cli_no_memory(subcommand) : 0;
 }
 
 /* --- command line -------------------------------------------------------------------- */
@@ -305,6 +291,7 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 		    const struct cli_exact_files *files, char **command, char ***line)
 {
 	char path[PATH_MAX], tool[PATH_MAX], valgrind[PATH_MAX];
+	const char *chosen = cli_variable("PERFMON_EXACT_DIR");
 	int status, err = find_program(command[0], path);
 
 	*line = NULL;
@@ -324,24 +311,20 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 	if (find_program("valgrind", valgrind))
 		return cli_fail(CLI_FAILED, subcommand,
 				"--exact needs Valgrind: install the package valgrind");
-	if (!find_tool(tool)) {
-		if (cli_variable("PERFMON_EXACT_DIR"))
-			cli_complain(subcommand,
-				     "--exact needs its Valgrind tool, which is not in "
-				     "PERFMON_EXACT_DIR '%s'",
-				     cli_variable("PERFMON_EXACT_DIR"));
-		else
-			cli_complain(subcommand,
-				     "perfmon was built without the tool that --exact "
-				     "needs: install the package valgrind, then "
-				     "configure and build perfmon again");
-		return CLI_FAILED;
-	}
-	status = check_command(subcommand, command[0], path);
+	if (!find_tool(tool) && chosen)
+		return cli_fail(CLI_FAILED, subcommand,
+				"--exact needs its Valgrind tool, which is not in "
+				"PERFMON_EXACT_DIR '%s'",
+				chosen);
+	if (!find_tool(tool))
+		return cli_fail(CLI_FAILED, subcommand,
+				"perfmon was built without the tool that --exact needs: "
+				"install the package valgrind, then configure and build "
+				"perfmon again");
+	status = check_command(subcommand, command[0], path)
+			 ?: set_environment(subcommand, tool, command, path);
 	if (status)
 		return status;
-	if (set_environment(tool, command, path))
-		return cli_no_memory(subcommand);
 	*line = make_line(events, files, command);
 	return *line ? 0 : cli_no_memory(subcommand);
 }

@@ -326,10 +326,8 @@ static int export(const struct request *request)
 	struct pm_snapshot **snapshots = calloc(count, sizeof(struct pm_snapshot *));
 	int status = CLI_FAILED;
 
-	if (!snapshots) {
-		cli_complain("export", "no memory");
-		return status;
-	}
+	if (!snapshots)
+		return cli_fail(status, "export", "no memory");
 	while (read < count && !read_one(&request->sources.at[read], &snapshots[read]))
 		read++;
 	while (read == count && good < count && !check_one(request, snapshots, good))
@@ -360,10 +358,9 @@ static int sources_add(struct request *request, int argc, char **argv)
 
 	for (; !status && optind < argc; optind++)
 		status = cli_sources_add_path(&request->sources, argv[optind]);
-	if (!status && !request->sources.count) {
-		cli_complain("export", "no profile is given; see perfmon export --help");
-		status = CLI_USAGE;
-	}
+	if (!status && !request->sources.count)
+		status = cli_fail(CLI_USAGE, "export",
+				  "no profile is given; see perfmon export --help");
 	return status;
 }
 
@@ -385,15 +382,12 @@ static int options_read(struct request *request, int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (request->format == NO_FORMAT) {
-		cli_complain("export", "--format is missing: one of " FORMATS);
-		return CLI_USAGE;
-	}
+	if (request->format == NO_FORMAT)
+		return cli_fail(CLI_USAGE, "export",
+				"--format is missing: one of " FORMATS);
 	wrong = option_too_many(request);
-	if (wrong) {
-		cli_complain("export", "%s", wrong);
-		return CLI_USAGE;
-	}
+	if (wrong)
+		return cli_fail(CLI_USAGE, "export", "%s", wrong);
 	status = sources_add(request, argc, argv);
 	return status ? status : -1;
 }
@@ -406,10 +400,8 @@ int cli_export(int argc, char **argv)
 	/* Without the option, use the built-in metrics. */
 	if (status < 0 &&
 	    ((!request.metrics && pm_metrics_parse(NULL, &request.metrics, NULL)) ||
-	     export_weights_make(&request.weights, request.metrics, request.weight))) {
-		cli_complain("export", "no memory");
-		status = CLI_FAILED;
-	}
+	     export_weights_make(&request.weights, request.metrics, request.weight)))
+		status = cli_fail(CLI_FAILED, "export", "no memory");
 	if (status < 0)
 		status = export(&request);
 	free(request.weights.metrics);

@@ -163,9 +163,8 @@ int cli_list(int argc, char **argv)
 	}
 	if (diag.text[0])
 		cli_complain("list", "%s", diag.text);
-	if (!list.count) {
-		cli_complain("list", "no event matches '%s'", pattern ? pattern : "");
-		return cli_finish("list", CLI_FAILED);
-	}
-	return cli_finish("list", 0);
+	return cli_finish("list", list.count ? 0
+					     : cli_fail(CLI_FAILED, "list",
+							"no event matches '%s'",
+							pattern ? pattern : ""));
 }

@@ -108,27 +108,22 @@ int cli_jobs_choose(struct cli_sources *sources, const char *wanted)
 
 	if (sources->count < 2 && !wanted)
 		return 0;
-	if (jobs_find(&jobs, sources)) {
-		cli_complain("report", "%s", strerror(ENOMEM));
-		status = CLI_FAILED;
-	} else if (wanted) {
-		while (kept < jobs.count && !is_wanted(&jobs.at[kept], wanted))
-			kept++;
-		if (kept < jobs.count) {
-			keep(sources, &jobs, kept);
-		} else {
-			cli_complain("report", "no profile is of the job '%s'", wanted);
-			tell(&jobs);
-			status = CLI_USAGE;
-		}
-	} else if (jobs.count > 1) {
-		cli_complain(
-			"report",
+	if (jobs_find(&jobs, sources))
+		status = cli_no_memory("report");
+	while (wanted && kept < jobs.count && !is_wanted(&jobs.at[kept], wanted))
+		kept++;
+	if (!status && !wanted && jobs.count > 1)
+		status = cli_fail(
+			CLI_USAGE, "report",
 			"the profiles are of %zu jobs, which are not summed: choose one",
 			jobs.count);
+	else if (!status && wanted && kept == jobs.count)
+		status = cli_fail(CLI_USAGE, "report", "no profile is of the job '%s'",
+				  wanted);
+	else if (!status && wanted)
+		keep(sources, &jobs, kept);
+	if (status == CLI_USAGE)
 		tell(&jobs);
-		status = CLI_USAGE;
-	}
 	free(jobs.at);
 	free(jobs.of);
 	return status;

@@ -194,10 +194,8 @@ static int merge_all(const struct request *request, struct pm_merge *merge, size
 {
 	const struct cli_sources *sources = &request->sources;
 	bool *wait = calloc(sources->count, sizeof(*wait));
-	int status = wait ? 0 : CLI_FAILED, result = wait ? 0 : -ENOMEM;
+	int status = wait ? 0 : cli_no_memory("report"), result = wait ? 0 : -ENOMEM;
 
-	if (!wait)
-		cli_complain("report", "%s", strerror(ENOMEM));
 	/* A profile with an unknown clock waits for one that has a clock. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0;
@@ -229,10 +227,8 @@ static int report_merged(const struct request *request)
 	size_t good = 0;
 
 	err = pm_merge_create(&merge, how.subtract_bias);
-	if (err) {
-		cli_complain("report", "%s", strerror(-err));
-		return CLI_FAILED;
-	}
+	if (err)
+		return cli_fail(CLI_FAILED, "report", "%s", strerror(-err));
 	status = merge_all(request, merge, &good, &err);
 	/* A profile is only partly in the sum, or the output cannot be written. */
 	if (err == -ENOMEM || err == -EIO) {
@@ -319,11 +315,10 @@ static int report_by(const struct request *request)
 	if (by.value_count) {
 		status = write_report(request, &request->how, NULL, &by) ?: status;
 	} else if (!status) {
-		cli_complain("report",
-			     "--by: no profile has a note '%s': give one by perfmon "
-			     "run --note %s=VALUE",
-			     key, key);
-		status = CLI_USAGE;
+		status = cli_fail(CLI_USAGE, "report",
+				  "--by: no profile has a note '%s': give one by perfmon "
+				  "run --note %s=VALUE",
+				  key, key);
 	}
 	by_free(&by);
 	return status;
@@ -339,9 +334,8 @@ static int take_top(const char *command, const struct cli_option *option,
 		*(uint32_t *)option->to = (uint32_t)number;
 		return 0;
 	}
-	cli_complain(command, "--top: '%s' is not a number of paths: expects 1 or more",
-		     text);
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, command,
+			"--top: '%s' is not a number of paths: expects 1 or more", text);
 }
 
 static int options_read(struct request *request, struct pm_metrics **metrics, int argc,
@@ -399,12 +393,40 @@ static const char *not_with_by(const struct request *request)
 					 : NULL;
 }
 
+/* Returns 0, or the exit status after a message about options that do not go together. */
+static int check(const struct request *request)
+{
+	size_t count = request->sources.count;
+	const char *one = request->how.level	    ? "--level"
+			  : request->how.per_thread ? "--per-thread"
+						    : NULL;
+
+	if (request->html && request->how.level)
+		return cli_fail(CLI_USAGE, "report",
+				"--level: --html does not show levels");
+	if (request->top && (request->html || !is_text(request->how.format)))
+		return cli_fail(CLI_USAGE, "report",
+				"--top: only -f text and -f flat leave paths out");
+	if (request->profile && !request->counts.count)
+		return cli_fail(CLI_USAGE, "report",
+				"--profile: expects --counts, too: it writes what "
+				"--counts joins");
+	if (request->by && not_with_by(request))
+		return cli_fail(CLI_USAGE, "report", "--by: %s is not possible with it",
+				not_with_by(request));
+	if (one && count > 1 && !request->html)
+		return cli_fail(CLI_USAGE, "report", "%s: expects one profile, got %zu",
+				one, count);
+	return 0;
+}
+
 int cli_report(int argc, char **argv)
 {
 	struct pm_metrics *metrics = NULL;
 	struct request request = {.sources.command = "report",
 				  .counts.command = "report"};
 	struct cli_html page = {.error = 0};
+	size_t *count = &request.sources.count;
 	int status = options_read(&request, &metrics, argc, argv), failed = 0;
 
 	if (status >= 0)
@@ -416,42 +438,17 @@ int cli_report(int argc, char **argv)
 	/* Runs that are compared may be of many jobs. */
 	if (request.job || !request.by)
 		status = cli_jobs_choose(&request.sources, request.job);
-	if (status)
-		goto out;
+	if (!status && !*count && !failed)
+		status = cli_fail(CLI_USAGE, "report",
+				  "no profile is given; see perfmon report --help");
+	status = status ?: check(&request);
 	page.path = request.output;
-	page.threads = request.sources.count <= PAGE_THREADS;
+	page.threads = *count <= PAGE_THREADS;
 	request.page = request.html ? &page : NULL;
-	if (!request.sources.count && !failed) {
-		cli_complain("report", "no profile is given; see perfmon report --help");
-		status = CLI_USAGE;
-	} else if (request.html && request.how.level) {
-		cli_complain("report", "--level: --html does not show levels");
-		status = CLI_USAGE;
-	} else if (request.top && (request.html || !is_text(request.how.format))) {
-		cli_complain("report", "--top: only -f text and -f flat leave paths out");
-		status = CLI_USAGE;
-	} else if (request.profile && !request.counts.count) {
-		cli_complain("report", "--profile: expects --counts, too: it writes what "
-				       "--counts joins");
-		status = CLI_USAGE;
-	} else if (request.by && not_with_by(&request)) {
-		cli_complain("report", "--by: %s is not possible with it",
-			     not_with_by(&request));
-		status = CLI_USAGE;
-	} else if (request.by) {
-		if (request.sources.count)
-			status = report_by(&request);
-	} else if (request.sources.count > 1 && !request.html &&
-		   (request.how.per_thread || request.how.level)) {
-		cli_complain("report", "%s: expects one profile, got %zu",
-			     request.how.level ? "--level" : "--per-thread",
-			     request.sources.count);
-		status = CLI_USAGE;
-	} else if (request.sources.count > 1) {
-		status = report_merged(&request);
-	} else if (request.sources.count) {
-		status = report_one(&request, &request.sources.at[0]);
-	}
+	if (!status && *count)
+		status = request.by   ? report_by(&request)
+			 : *count > 1 ? report_merged(&request)
+				      : report_one(&request, &request.sources.at[0]);
 out:
 	cli_sources_free(&request.sources);
 	cli_counts_free(&request.counts);

@@ -47,10 +47,8 @@ static int list(void)
 	char **names;
 	int err = pm_dir_list("/proc", &names, &count);
 
-	if (err) {
-		cli_complain("top", "/proc: %s", strerror(-err));
-		return CLI_FAILED;
-	}
+	if (err)
+		return cli_fail(CLI_FAILED, "top", "/proc: %s", strerror(-err));
 	for (size_t i = 0; i < count; i++) {
 		pid_t pid = (pid_t)strtol(names[i], NULL, 10);
 		struct pm_out out = {0};
@@ -72,8 +70,8 @@ static int list(void)
 	free(names);
 	if (found)
 		return 0;
-	cli_complain("top", "none of your processes uses regions of libperfmon");
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, "top",
+			"none of your processes uses regions of libperfmon");
 }
 
 /* --- lines and tables ------------------------------------------------------------- */
@@ -130,8 +128,7 @@ static int print_tables(struct top_watch *watch, const struct top_options *optio
 		cli_complain("top", "%s: %s", watch->what, problem);
 	return status;
 failed:
-	cli_complain("top", "%s", diag.text);
-	return CLI_FAILED;
+	return cli_fail(CLI_FAILED, "top", "%s", diag.text);
 }
 
 /* --- options ---------------------------------------------------------------------- */
@@ -143,8 +140,8 @@ static int take_delay(const char *command, const struct cli_option *option,
 
 	if (!pm_text_double(text, delay) && *delay >= 0.01 && *delay <= 86400)
 		return 0;
-	cli_complain(command, "'%s': expects seconds from 0.01 to 86400", text);
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, command, "'%s': expects seconds from 0.01 to 86400",
+			text);
 }
 
 static int take_count(const char *command, const struct cli_option *option,
@@ -154,8 +151,7 @@ static int take_count(const char *command, const struct cli_option *option,
 
 	if (!pm_slice_number(pm_slice_of(text), count) && *count)
 		return 0;
-	cli_complain(command, "'%s': expects a number of tables", text);
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, command, "'%s': expects a number of tables", text);
 }
 
 /* TO is a buffer, since the screen changes the text. */
@@ -164,8 +160,8 @@ static int take_text(const char *command, const struct cli_option *option,
 {
 	if (snprintf(option->to, TOP_TEXT, "%s", text) < TOP_TEXT)
 		return 0;
-	cli_complain(command, "'%.40s...' is longer than %d bytes", text, TOP_TEXT - 1);
-	return CLI_USAGE;
+	return cli_fail(CLI_USAGE, command, "'%.40s...' is longer than %d bytes", text,
+			TOP_TEXT - 1);
 }
 
 /* Returns -1 to continue, or the exit status. */
@@ -187,11 +183,9 @@ static int options_read(struct top_options *to, const char **pid, int argc, char
 	const struct cli_command command = {"top", help, false, options};
 	int status = cli_options_read(&command, argc, argv);
 
-	if (status < 0 && argc - optind > !*pid) {
-		cli_complain("top", "'%s': watch one process at a time",
-			     argv[optind + !*pid]);
-		return CLI_USAGE;
-	}
+	if (status < 0 && argc - optind > !*pid)
+		return cli_fail(CLI_USAGE, "top", "'%s': watch one process at a time",
+				argv[optind + !*pid]);
 	return status;
 }
 
@@ -207,16 +201,13 @@ static int watch_named(const char *name, bool is_pid, struct top_options *option
 	errno = 0;
 	pid = strtol(name, &end, 10);
 	if (is_pid || (*name >= '0' && *name <= '9' && !*end)) {
-		if (errno || *end || pid <= 0 || pid > INT32_MAX) {
-			cli_complain("top", "'%s' is not a process ID", name);
-			return CLI_USAGE;
-		}
+		if (errno || *end || pid <= 0 || pid > INT32_MAX)
+			return cli_fail(CLI_USAGE, "top", "'%s' is not a process ID",
+					name);
 		name = NULL;
 	}
-	if (top_watch_open(&watch, (pid_t)pid, name, &diag)) {
-		cli_complain("top", "%s", diag.text);
-		return CLI_FAILED;
-	}
+	if (top_watch_open(&watch, (pid_t)pid, name, &diag))
+		return cli_fail(CLI_FAILED, "top", "%s", diag.text);
 	watch.metrics = options->metrics;
 	if (!options->once && cli_is_terminal() && isatty(STDIN_FILENO))
 		status = top_screen_run(&watch, options);
