@@ -6,6 +6,7 @@
 #include "cli/common/common.h"
 #include "cli/diff/data.h"
 #include "core/report/cells.h"
+#include "core/report/output/json.h"
 
 static void put_sample(struct pm_json *j, const char *name,
 		       const struct diff_sample *sample, const struct pm_value *total)

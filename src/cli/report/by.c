@@ -182,14 +182,6 @@ static int csv_write(struct table *table, struct pm_out *out)
 	return 0;
 }
 
-static void json_cell(struct pm_json *j, const struct pm_value *mean)
-{
-	pm_json_begin(j, NULL, "{");
-	pm_json_real(j, "mean", mean->value, mean->state == PM_COUNTED);
-	pm_json_marks(j, "marks", mean->marks);
-	pm_json_close(j, "}");
-}
-
 static int json_write(struct table *table, struct pm_out *out)
 {
 	const struct by *by = table->by;
@@ -215,7 +207,10 @@ static int json_write(struct table *table, struct pm_out *out)
 		for (uint32_t v = 0; v < by->value_count; v++) {
 			struct pm_value mean = by_mean(&by->values[v], table->order[i]);
 
-			json_cell(&j, &mean);
+			pm_json_begin(&j, NULL, "{");
+			pm_json_real(&j, "mean", mean.value, mean.state == PM_COUNTED);
+			pm_json_marks(&j, "marks", mean.marks);
+			pm_json_close(&j, "}");
 		}
 		pm_json_close(&j, "]");
 		pm_json_close(&j, "}");

@@ -27,7 +27,7 @@ void pm_cell_metric(struct pm_cell *cell, const struct pm_value *value,
 /* Writes the legend of MARKS and STATES, below a table. */
 void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
 
-/* Writes MARKS as an array of their names in JSON. */
+/* Writes the member NAME of JSON: an array of the names of MARKS. */
 void pm_json_marks(struct pm_json *j, const char *name, uint32_t marks);
 
 /* With the marks: ">=" stood before a number. */
