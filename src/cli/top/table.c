@@ -273,18 +273,12 @@ static int tree_sort(const struct top_table *table, struct pm_report_tree *tree,
  * below them. Returns NULL without memory. */
 static bool *filter_make(const struct pm_report_tree *tree, const char *filter)
 {
-	bool *keep = calloc(tree->node_count, 2 * sizeof(*keep));
-	bool *below;
+	bool *keep = calloc(tree->node_count, sizeof(*keep));
 
-	if (!keep)
-		return NULL;
-	below = keep + tree->node_count;
-	for (uint32_t n = 1; n < tree->node_count; n++) {
-		below[n] = below[tree->nodes[n].parent] ||
-			   strcasestr(pm_path_name(tree, n), filter);
-		keep[n] = below[n];
-	}
-	for (uint32_t n = tree->node_count - 1; n > 0; n--)
+	for (uint32_t n = 1; keep && n < tree->node_count; n++)
+		keep[n] = keep[tree->nodes[n].parent] ||
+			  strcasestr(pm_path_name(tree, n), filter);
+	for (uint32_t n = tree->node_count - 1; keep && n > 0; n--)
 		if (keep[n])
 			keep[tree->nodes[n].parent] = true;
 	return keep;

@@ -10,7 +10,6 @@
 #include "cli/common/common.h"
 #include "cli/top/top.h"
 #include "core/kernel/files.h"
-#include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
 #include "core/text/text.h"
 
@@ -97,7 +96,7 @@ static int table_print(const struct top_watch *watch, const struct top_options *
 
 static int print_tables(struct top_watch *watch, const struct top_options *options)
 {
-	uint64_t count = options->once ? 1 : options->count, printed = 0, next_ns = 0;
+	uint64_t count = options->once ? 1 : options->count, printed = 0, next_ns;
 	bool text = cli_is_terminal();
 	struct pm_diag diag = {0};
 	char problem[700];
@@ -110,7 +109,7 @@ static int print_tables(struct top_watch *watch, const struct top_options *optio
 	/* An ended program does not change: print its one table. */
 	if (!watch->alive)
 		status = table_print(watch, options, text, true);
-	pm_kernel_clock_ns(CLOCK_MONOTONIC, &next_ns);
+	next_ns = cli_now_ns();
 	while (!status && watch->alive && (!count || printed < count)) {
 		next_ns += (uint64_t)(options->delay * 1e9);
 		while (top_wait(watch, -1, next_ns) == TOP_NOTHING)

@@ -190,11 +190,10 @@ enum top_wake top_wait(const struct top_watch *watch, int stop_fd, uint64_t dead
 		{.fd = stop_fd, .events = POLLIN},
 		{.fd = watch->alive ? watch->pidfd : -1, .events = POLLIN},
 	};
-	uint64_t now = 0;
 	int timeout = -1, n;
 
-	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
 	if (deadline_ns) {
+		uint64_t now = cli_now_ns();
 		/* Not before the deadline, and not so long that it overflows. */
 		uint64_t left =
 			pm_less(deadline_ns, now) / 1000000 + (deadline_ns > now ? 1 : 0);
@@ -208,6 +207,5 @@ enum top_wake top_wait(const struct top_watch *watch, int stop_fd, uint64_t dead
 		return TOP_KEY;
 	if (n > 0 && fds[2].revents)
 		return TOP_END;
-	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
-	return deadline_ns && now >= deadline_ns ? TOP_TIME_IS_UP : TOP_NOTHING;
+	return deadline_ns && cli_now_ns() >= deadline_ns ? TOP_TIME_IS_UP : TOP_NOTHING;
 }
