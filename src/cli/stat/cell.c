@@ -136,6 +136,13 @@ void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 		       own->running_ns < own->enabled_ns;
 }
 
+double stat_cell_coverage(const struct stat_cell *cell)
+{
+	if (cell->running_ns < cell->enabled_ns)
+		return (double)cell->running_ns / (double)cell->enabled_ns;
+	return cell->count.runs ? 1 : 0;
+}
+
 void stat_cell_end_run(struct stat_cell *cell)
 {
 	cell->last = cell->good ? cell->now : NAN;

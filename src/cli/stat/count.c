@@ -49,17 +49,12 @@ static int list_groups(struct stat_counting *counting)
 static int open_place(struct stat_counting *counting, const char *place,
 		      const char *level)
 {
-	int found = level ? pm_level_find(pm_slice_of(level)) : PM_LEVEL_MACHINE;
-	int err;
+	int err = pm_placement_parse(place, &counting->placement, &counting->diag);
 
-	if (found < 0)
-		return pm_diag_set(&counting->diag, found,
-				   "'%s' is not a level of the machine: expects one "
-				   "of " PM_LEVEL_NAMES,
-				   level);
 	counting->grouped = level != NULL;
-	counting->level = (enum pm_level)found;
-	err = pm_placement_parse(place, &counting->placement, &counting->diag);
+	counting->level = PM_LEVEL_MACHINE;
+	if (level)
+		counting->level = (enum pm_level)pm_level_find(pm_slice_of(level));
 	return err || !counting->events.count ? err : list_groups(counting);
 }
 

@@ -141,9 +141,7 @@ static void fill_row(const struct stat_result *result, struct stat_row *row)
 
 	row->status = stat_status_name(cell->status);
 	row->known = cell->status < STAT_NOT_COUNTED;
-	row->coverage = cell->count.runs ? 1 : 0;
-	if (cell->running_ns < cell->enabled_ns)
-		row->coverage = (double)cell->running_ns / (double)cell->enabled_ns;
+	row->coverage = stat_cell_coverage(cell);
 	row->apart = result->counting->apart && row->known &&
 		     cell->own.runs == cell->count.runs;
 	row->has_children = row->apart && !cell->mixed;

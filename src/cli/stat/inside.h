@@ -133,6 +133,9 @@ struct stat_cell {
 void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 		    const struct perfmon_value *value, const struct perfmon_value *own);
 
+/* Returns how much of the time it was on the hardware: 0 to 1. */
+double stat_cell_coverage(const struct stat_cell *cell);
+
 /* Ends a run: its readings become one sample. */
 void stat_cell_end_run(struct stat_cell *cell);
 
@@ -290,7 +293,7 @@ struct stat_row {
 	char group_name[STAT_GROUP_NAME]; /* "" without groups */
 	const char *status;		  /* its name */
 	bool known;			  /* there is a count */
-	double coverage; /* how much of the time it was on the hardware: 0 to 1 */
+	double coverage;		  /* stat_cell_coverage() */
 	/* Is set if the first thread's counts are known apart from those of the threads that
 	 * it created. */
 	bool apart;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/stat/inside.h"
+
+#include <math.h>
+
 #include "core/report/model/event_name.h"
 
 /* Returns whether NAME, of a formula, means EVENT. A name without modes means those that
@@ -10,36 +13,26 @@ static bool is_meant(const struct stat_event *event, const char *name)
 	       (event->event->name && pm_event_is_called(event->event->name, name));
 }
 
-/* Returns the number of the event that NAME means, or that of all events. */
-static uint32_t find(const struct stat_events *events, const char *name)
-{
-	uint32_t e = 0;
-
-	while (e < events->count && !is_meant(&events->events[e], name))
-		e++;
-	return e;
-}
-
 /* Takes the value of the event NAME in the group that begins at CELLS. */
 static double take_event(const struct stat_result *result, const struct stat_cell *cells,
 			 const char *name, struct stat_metric *metric)
 {
 	const struct stat_events *events = &result->counting->events;
-	uint32_t e = find(events, name);
-	const struct stat_cell *cell = &cells[e];
+	const struct stat_cell *cell;
+	uint32_t e = 0;
 
-	if (e == events->count || cell->absent || cell->status >= STAT_NOT_COUNTED) {
+	while (e < events->count && !is_meant(&events->events[e], name))
+		e++;
+	cell = e < events->count && !cells[e].absent ? &cells[e] : NULL;
+	if (!cell || cell->status >= STAT_NOT_COUNTED) {
 		metric->known = false;
-		metric->status = e == events->count || cell->absent ? STAT_NEVER_OPENED
-								    : cell->status;
+		metric->status = cell ? cell->status : STAT_NEVER_OPENED;
 		metric->missing = e == events->count ? name : events->events[e].label;
 		return 0;
 	}
 	if (cell->status > metric->status)
 		metric->status = cell->status;
-	if (cell->running_ns < cell->enabled_ns &&
-	    (double)cell->running_ns / (double)cell->enabled_ns < metric->coverage)
-		metric->coverage = (double)cell->running_ns / (double)cell->enabled_ns;
+	metric->coverage = fmin(metric->coverage, stat_cell_coverage(cell));
 	return cell->count.mean;
 }
 

@@ -187,7 +187,7 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv)
 		{"tid", .take = take_targets, .to = options},
 		{"cpus", .text = &options->place},
 		{"all-cpus", "all", .text = &options->place},
-		{"per", .text = &options->level},
+		{"per", .take = cli_take_level, .to = &options->level},
 		{"split", .flag = &options->split},
 		{"no-inherit", .flag = &first_only},
 		{"descendants", .flag = &options->descendants},
