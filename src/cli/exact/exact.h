@@ -49,9 +49,9 @@ struct cli_exact_files {
 };
 
 /*
- * Makes the words to execute so that COMMAND is counted. The caller frees *LINE with one
- * free(3): the words are inside of it, or of COMMAND. Sets environment variables. Returns 0, or
- * the exit status after a message of SUBCOMMAND.
+ * Makes the words to execute so that COMMAND is counted; NULL: those of COMMAND itself. The caller
+ * frees *LINE with one free(3): the words are inside of it, or of COMMAND. Sets environment
+ * variables. Returns 0, or the exit status after a message of SUBCOMMAND.
  */
 int cli_exact_start(const char *subcommand, const struct cli_exact_events *events,
 		    const struct cli_exact_files *files, char **command, char ***line);

@@ -14,6 +14,7 @@
 
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
+#include "core/text/bytes.h"
 #include "core/text/text.h"
 #include "core/valgrind/exact.h"
 
@@ -207,78 +208,56 @@ static const char *const fixed[] = {"valgrind", "-q", "--tool=perfmon",
 				    "--vgdb=no"};
 #define FIXED (sizeof(fixed) / sizeof(fixed[0]))
 
-/* Appends PREFIX and TEXT as a word to what is at *TEXTS. */
-static char *append(char **texts, const char *prefix, const char *text)
+/* Appends PREFIX and TEXT as a word. */
+static void append(struct pm_bytes *words, const char *prefix, const char *text)
 {
-	char *word = *texts;
-
-	*texts += sprintf(word, "%s%s", prefix, text) + 1;
-	return word;
+	pm_bytes_add(words, prefix, strlen(prefix));
+	pm_bytes_add(words, text, strlen(text) + 1);
 }
 
-#define EVENTS	  "--events="
-#define TOTALS	  "--totals="
-#define TREE	  "--tree="
-#define FUNCTION  "--function="
-#define FUNCTIONS "--functions=yes"
-
-/* Returns the bytes of the words that are made. */
-static size_t made_size(const char *names, const struct cli_exact_files *files)
+/* Returns the options that are not the same for all commands, each with a NUL behind it. */
+static struct pm_bytes make_options(const struct cli_exact_events *events,
+				    const struct cli_exact_files *files)
 {
-	size_t size = strlen(EVENTS) + strlen(names) + strlen(FUNCTIONS) + 2;
+	char *names = cli_exact_list(events, cli_exact_name);
+	struct pm_bytes options = {.failed = !names};
 
+	append(&options, "--events=", names ?: "");
 	if (files->totals)
-		size += strlen(TOTALS) + strlen(files->totals) + 1;
+		append(&options, "--totals=", files->totals);
 	if (files->trees)
-		size += strlen(TREE) + strlen(files->trees) + 1;
+		append(&options, "--tree=", files->trees);
 	for (uint32_t i = 0; i < files->function_count; i++)
-		size += strlen(FUNCTION) + strlen(files->functions[i]) + 1;
-	return size;
+		append(&options, "--function=", files->functions[i]);
+	if (files->all_functions)
+		append(&options, "--functions=yes", "");
+	append(&options, "--", "");
+	free(names);
+	return options;
 }
 
 static char **make_line(const struct cli_exact_events *events,
 			const struct cli_exact_files *files, char **command)
 {
-	char *names = cli_exact_list(events, cli_exact_name), **line = NULL, *text;
-	size_t words = FIXED + 6 + files->function_count;
+	struct pm_bytes options = make_options(events, files);
+	size_t words = FIXED + 6 + files->function_count, n = 0;
+	char **line = NULL, *at;
 
 	for (char **word = command; *word; word++)
 		words++;
-	if (names)
-		line = calloc(1, words * sizeof(line[0]) + made_size(names, files));
+	if (!options.failed)
+		line = calloc(1, words * sizeof(line[0]) + options.used);
 	if (!line)
 		goto out;
-	text = (char *)(line + words);
-	words = 0;
+	at = memcpy(line + words, options.data, options.used);
 	for (size_t i = 0; i < FIXED; i++)
-		line[words++] = (char *)(uintptr_t)fixed[i];
-	line[words++] = append(&text, EVENTS, names);
-	if (files->totals)
-		line[words++] = append(&text, TOTALS, files->totals);
-	if (files->trees)
-		line[words++] = append(&text, TREE, files->trees);
-	for (uint32_t i = 0; i < files->function_count; i++)
-		line[words++] = append(&text, FUNCTION, files->functions[i]);
-	if (files->all_functions)
-		line[words++] = append(&text, FUNCTIONS, "");
-	line[words++] = (char *)(uintptr_t) "--";
+		line[n++] = (char *)(uintptr_t)fixed[i];
+	for (const char *end = at + options.used; at < end; at += strlen(at) + 1)
+		line[n++] = at;
 	while (*command)
-		line[words++] = *command++;
+		line[n++] = *command++;
 out:
-	free(names);
-	return line;
-}
-
-static char **copy_line(char **command)
-{
-	size_t words = 1;
-	char **line;
-
-	for (char **word = command; *word; word++)
-		words++;
-	line = calloc(words, sizeof(line[0]));
-	if (line)
-		memcpy(line, command, words * sizeof(line[0]));
+	pm_bytes_free(&options);
 	return line;
 }
 
@@ -296,10 +275,8 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 
 	*line = NULL;
 	/* As below `perfmon run --exact mpirun`: all programs are counted already. */
-	if (pm_exact() && !files->totals) {
-		*line = copy_line(command);
-		return *line ? 0 : cli_no_memory(subcommand);
-	}
+	if (pm_exact() && !files->totals)
+		return 0;
 	if (pm_is_translated())
 		return cli_fail(CLI_FAILED, subcommand,
 				"--exact cannot start Valgrind below Valgrind");

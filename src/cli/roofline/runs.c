@@ -202,7 +202,7 @@ int roof_run_counted(struct roof_runs *runs, char **command)
 	snprintf(path, sizeof(path), "%s/errors", runs->folder);
 	streams[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	streams[2] = open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-	err = cli_child_run(line, streams, &runs->counts_status);
+	err = cli_child_run(line ?: command, streams, &runs->counts_status);
 	if (cli_child_interrupt())
 		status = interrupted("in the run that counts by translation");
 	else if (err)
