@@ -10,47 +10,6 @@
 #include "cli/common/common.h"
 #include "core/text/text.h"
 
-/* X(name, file, how it is loaded, what it does) */
-#define HOOKS(X)                                                                         \
-	X("kokkos", "kokkos", load_tool,                                                 \
-	  "kernels, regions, sections, fences and copies of Kokkos are regions")         \
-	X("likwid", "likwid", preload, "the marker calls of LIKWID are regions")         \
-	X("mpi", "mpi-regions", preload,                                                 \
-	  "waits and collectives of MPI are regions, and all ranks have one report")     \
-	X("openmp", "openmp", preload,                                                   \
-	  "parallel constructs, tasks and waits of OpenMP programs are regions, in all " \
-	  "threads of the team")                                                         \
-	X("papi-hl", "papi-hl", preload, "the high-level calls of PAPI are regions")     \
-	X("threads", "threads", preload,                                                 \
-	  "threads are below the regions of the thread that creates them "               \
-	  "(pthread_create, std::thread)")
-
-static int preload(const char *file, const char *path);
-static int load_tool(const char *file, const char *path);
-
-static const struct {
-	const char *name, *text, *file;
-	int (*load)(const char *file, const char *path);
-} hooks[] = {
-#define HOOK(name, file, load, text) {name, text, "libperfmon-" file ".so.0", load},
-	HOOKS(HOOK)
-#undef HOOK
-};
-#define HOOK_COUNT (sizeof(hooks) / sizeof(hooks[0]))
-
-static const char names[] =
-#define NAME(name, file, load, text) ", " name
-	HOOKS(NAME)
-#undef NAME
-	;
-
-int hooks_list(void)
-{
-	for (size_t i = 0; i < HOOK_COUNT; i++)
-		printf("%-8s %s\n", hooks[i].name, hooks[i].text);
-	return cli_finish("run", 0);
-}
-
 /* Returns whether FILE is in the list PRELOADED, in any folder. */
 static bool is_preloaded(const char *preloaded, const char *file)
 {
@@ -95,6 +54,44 @@ static int load_tool(const char *file, const char *path)
 	for (size_t i = 0; i < 2 && !status; i++)
 		status = cli_variable_set("run", variables[i], path);
 	return status;
+}
+
+/* X(name, file, how it is loaded, what it does) */
+#define HOOKS(X)                                                                         \
+	X("kokkos", "kokkos", load_tool,                                                 \
+	  "kernels, regions, sections, fences and copies of Kokkos are regions")         \
+	X("likwid", "likwid", preload, "the marker calls of LIKWID are regions")         \
+	X("mpi", "mpi-regions", preload,                                                 \
+	  "waits and collectives of MPI are regions, and all ranks have one report")     \
+	X("openmp", "openmp", preload,                                                   \
+	  "parallel constructs, tasks and waits of OpenMP programs are regions, in all " \
+	  "threads of the team")                                                         \
+	X("papi-hl", "papi-hl", preload, "the high-level calls of PAPI are regions")     \
+	X("threads", "threads", preload,                                                 \
+	  "threads are below the regions of the thread that creates them "               \
+	  "(pthread_create, std::thread)")
+
+static const struct {
+	const char *name, *text, *file;
+	int (*load)(const char *file, const char *path);
+} hooks[] = {
+#define HOOK(name, file, load, text) {name, text, "libperfmon-" file ".so.0", load},
+	HOOKS(HOOK)
+#undef HOOK
+};
+#define HOOK_COUNT (sizeof(hooks) / sizeof(hooks[0]))
+
+static const char names[] =
+#define NAME(name, file, load, text) ", " name
+	HOOKS(NAME)
+#undef NAME
+	;
+
+int hooks_list(void)
+{
+	for (size_t i = 0; i < HOOK_COUNT; i++)
+		printf("%-8s %s\n", hooks[i].name, hooks[i].text);
+	return cli_finish("run", 0);
 }
 
 static int load(size_t hook)
