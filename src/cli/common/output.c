@@ -112,27 +112,24 @@ static char *path_of(const char *command, const char *path, const char *suffix)
 	return whole;
 }
 
-/* Names the file of OUTPUT. Returns false if there is none to open, with the result in *STATUS. */
-static bool wants_file(struct cli_output *output, const char *command, const char *path,
-		       const char *suffix, int *status)
+/* Opens the file at PATH: a new one that replaces an older one, or with GROW the file itself. */
+static int begin(struct cli_output *output, const char *command, const char *path,
+		 const char *suffix, bool grow, bool append)
 {
-	*output = (struct cli_output){.command = command};
-	*status = 0;
-	if (!path || !strcmp(path, "-"))
-		return false;
-	output->path = path_of(command, path, suffix);
-	*status = output->path ? 0 : CLI_FAILED;
-	return output->path;
-}
+	int err;
 
-/* ERR is the result of opening. */
-static int opened(struct cli_output *output, int err)
-{
-	output->out.sink = cli_output_write;
+	*output = (struct cli_output){.command = command, .out.sink = cli_output_write};
 	output->out.argument = output;
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	output->path = path_of(command, path, suffix);
+	if (!output->path)
+		return CLI_FAILED;
+	err = grow ? open_to_grow(output, append)
+		   : open_file(&output->file, output->path);
 	if (!err)
 		return 0;
-	cli_complain(output->command, "'%s': %s", output->path, strerror(-err));
+	cli_complain(command, "'%s': %s", output->path, strerror(-err));
 	free(output->path);
 	output->path = NULL;
 	return CLI_FAILED;
@@ -141,23 +138,15 @@ static int opened(struct cli_output *output, int err)
 int cli_output_begin(struct cli_output *output, const char *command, const char *path,
 		     const char *suffix)
 {
-	int status;
-
 	/* A full file is an error to report, not a signal to die of. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (!wants_file(output, command, path, suffix, &status))
-		return status;
-	return opened(output, open_file(&output->file, output->path));
+	return begin(output, command, path, suffix, false, false);
 }
 
 int cli_output_grow(struct cli_output *output, const char *command, const char *path,
 		    const char *suffix, bool append)
 {
-	int status;
-
-	if (!wants_file(output, command, path, suffix, &status))
-		return status;
-	return opened(output, open_to_grow(output, append));
+	return begin(output, command, path, suffix, true, append);
 }
 
 int cli_output_write(void *argument, const char *text, size_t size)

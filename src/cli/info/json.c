@@ -3,6 +3,8 @@
 #include "cli/info/info.h"
 #include "core/report/output/json.h"
 
+#include <stdio.h>
+
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
 #include "core/topology/topology.h"
@@ -80,8 +82,7 @@ static int print_sentence(const char *sentence, void *argument)
 
 int cli_info_json(const struct perfmon_info *info)
 {
-	struct cli_output output;
-	struct pm_out out = {.sink = cli_output_print, .argument = &output};
+	struct pm_out out = {.sink = cli_print, .argument = stdout};
 	struct pm_json json = {.out = &out, .first = true}, *j = &json;
 	uint32_t has = info->features, known_bits = info->features_known;
 	struct pm_topology *topology;
@@ -89,7 +90,6 @@ int cli_info_json(const struct perfmon_info *info)
 
 	if (err)
 		return err;
-	cli_output_begin(&output, "info", NULL, NULL);
 	pm_json_begin(j, NULL, "{");
 	pm_json_string(j, "cpu_model", info->cpu_model);
 	pm_json_string(j, "architecture", info->architecture);
