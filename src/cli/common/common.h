@@ -399,7 +399,6 @@ int cli_json_file(const char *path, char **text);
 /* Set `bad`, and `no_memory`. Return false. */
 bool cli_json_fail(struct cli_json *j);
 bool cli_json_no_memory(struct cli_json *j);
-void cli_json_blanks(struct cli_json *j);
 
 /* Return the next character behind blanks, and whether there is one. */
 char cli_json_peek(struct cli_json *j);

@@ -27,14 +27,14 @@ bool cli_json_no_memory(struct cli_json *j)
 	return cli_json_fail(j);
 }
 
-void cli_json_blanks(struct cli_json *j)
+static void blanks(struct cli_json *j)
 {
 	j->at += strspn(j->at, " \t\r\n");
 }
 
 char cli_json_peek(struct cli_json *j)
 {
-	cli_json_blanks(j);
+	blanks(j);
 	return *j->at;
 }
 
@@ -45,7 +45,7 @@ bool cli_json_more(struct cli_json *j)
 
 bool cli_json_take(struct cli_json *j, char c)
 {
-	cli_json_blanks(j);
+	blanks(j);
 	if (j->bad || *j->at != c)
 		return false;
 	j->at++;
@@ -151,7 +151,7 @@ double cli_json_number(struct cli_json *j)
 	size_t length;
 	double value;
 
-	cli_json_blanks(j);
+	blanks(j);
 	if (!strncmp(j->at, "null", 4)) {
 		j->at += 4;
 		return NAN;
@@ -170,7 +170,7 @@ double cli_json_number(struct cli_json *j)
 
 bool cli_json_word(struct cli_json *j, const char *word)
 {
-	cli_json_blanks(j);
+	blanks(j);
 	if (strncmp(j->at, word, strlen(word)) != 0)
 		return false;
 	j->at += strlen(word);
@@ -219,7 +219,7 @@ const char *cli_json_member(struct cli_json *j)
 
 void cli_json_skip(struct cli_json *j)
 {
-	cli_json_blanks(j);
+	blanks(j);
 	if (*j->at == '"') {
 		free(cli_json_string(j));
 	} else if (*j->at == '[') {

@@ -56,18 +56,14 @@ static void look(void)
 		return;
 	terminal.known = true;
 	terminal.is_terminal = isatty(terminal.fd);
-	if (!terminal.is_terminal)
-		return;
-	terminal.columns = ask_columns();
-	terminal.colours = is_capable() && !(plain && *plain);
+	terminal.columns = terminal.is_terminal ? ask_columns() : 0;
+	terminal.colours = terminal.is_terminal && is_capable() && !(plain && *plain);
 }
 
 void cli_terminal_use(int fd)
 {
 	terminal.fd = fd;
 	terminal.known = false;
-	terminal.colours = false;
-	terminal.columns = 0;
 }
 
 bool cli_is_terminal(void)

@@ -203,10 +203,9 @@ int diff_stats_read(const char *path, struct diff_stat **stats, uint32_t *count,
 		return pm_diag_set(diag, err, "'%s': %s", path, strerror(-err));
 	}
 	j.at = text;
-	do {
+	do
 		take_report(&j, stats, count);
-		cli_json_blanks(&j);
-	} while (!j.bad && *j.at);
+	while (cli_json_more(&j));
 	free(text);
 	if (j.no_memory)
 		return pm_diag_set(diag, -ENOMEM, "%s: no memory", path);
