@@ -102,6 +102,7 @@ try "info quotes the environment" both 0 out "PERFMON_FENCE=\"2\" is not one of 
 	env PERFMON_FENCE=2 "$perfmon" info
 try "info refuses an argument" both 2 err "'x'" "$perfmon" info x
 try "a full disk is noticed" in_shell bash -c "! '$perfmon' info >/dev/full"
+try "perfmon list says why it could not write" in_shell bash -c "'$perfmon' list 2>&1 >/dev/full | grep -q 'No space left'"
 
 try "list lists" both 0 out task-clock "$perfmon" list
 try "list takes a pattern" both 0 out page-faults "$perfmon" list 'page-*'

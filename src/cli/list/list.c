@@ -35,7 +35,6 @@ struct list {
 	char *(*rows)[COLUMNS]; /* of the table */
 	size_t widths[COLUMNS];
 	size_t count;
-	int error;
 };
 
 static const char *source_name(uint32_t source)
@@ -52,13 +51,13 @@ static const char *source_name(uint32_t source)
 	return source < sizeof(names) / sizeof(names[0]) ? names[source] : "";
 }
 
-static int show_line(const struct perfmon_event_info *info, struct list *list)
+static int show_line(const struct perfmon_event_info *info)
 {
-	printf("%s\t%s%s\t%s\t%s\t%s\t%s\n", info->name, info->pmu,
-	       info->is_present ? "" : " (absent)", source_name(info->source),
-	       info->alias, info->unit, info->description);
-	list->error = ferror(stdout) ? -EIO : 0;
-	return list->error;
+	int n = printf("%s\t%s%s\t%s\t%s\t%s\t%s\n", info->name, info->pmu,
+		       info->is_present ? "" : " (absent)", source_name(info->source),
+		       info->alias, info->unit, info->description);
+
+	return n < 0 ? -errno : 0;
 }
 
 static int add_row(const struct perfmon_event_info *info, struct list *list)
@@ -70,11 +69,11 @@ static int add_row(const struct perfmon_event_info *info, struct list *list)
 	snprintf(pmu, sizeof(pmu), "%s%s", info->pmu,
 		 info->is_present ? "" : " (absent)");
 	if (!PM_GROW(list->rows, list->count))
-		return list->error = -ENOMEM;
+		return -ENOMEM;
 	for (int c = 0; c < COLUMNS; c++) {
 		list->rows[list->count][c] = strdup(texts[c]);
 		if (!list->rows[list->count][c])
-			return list->error = -ENOMEM;
+			return -ENOMEM;
 		pm_row_measure(&list->widths[c], texts[c], 0);
 	}
 	list->count++;
@@ -88,7 +87,7 @@ static int show(const struct perfmon_event_info *info, void *argument)
 	if (list->is_table)
 		return add_row(info, list);
 	list->count++;
-	return show_line(info, list);
+	return show_line(info);
 }
 
 /* Prints a row; its description takes what the others leave of the terminal. */
@@ -157,6 +156,9 @@ int cli_list(int argc, char **argv)
 		for (int c = 0; c < COLUMNS; c++)
 			free(list.rows[i][c]);
 	free(list.rows);
+	if (err && ferror(stdout))
+		return cli_fail(CLI_FAILED, "list", "standard output: %s",
+				strerror(-err));
 	if (err) {
 		cli_complain("list", "%s", diag.text[0] ? diag.text : strerror(-err));
 		return err == -EINVAL || err == -E2BIG ? CLI_USAGE : CLI_FAILED;
