@@ -115,7 +115,7 @@ static int load(size_t hook)
 
 int hooks_load(const char *list)
 {
-	struct pm_slice rest = pm_slice_of(list);
+	struct pm_slice rest = {list, list ? strlen(list) : 0};
 	bool chosen[HOOK_COUNT] = {false};
 	int status = 0;
 

@@ -18,7 +18,7 @@
 /* Prints the hooks and what they do. Returns the exit status. */
 int hooks_list(void);
 
-/* Lets the loader put the hooks of LIST, "openmp,threads", into the programs that this process
+/* Lets the loader put the hooks of LIST, "openmp,threads" (NULL: none), into the programs that this process
  * starts (LD_PRELOAD). What is there already stays. Returns 0, or the exit status after a
  * message. */
 int hooks_load(const char *list);

@@ -86,7 +86,7 @@ static int events_check(const char *text)
 	struct pm_event_list *list;
 	struct pm_diag diag = {0};
 
-	if (!strcasecmp(text, "auto") || !strcasecmp(text, "none"))
+	if (!text || !strcasecmp(text, "auto") || !strcasecmp(text, "none"))
 		return 0;
 	if (pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, &diag))
 		return cli_fail(CLI_USAGE, "run", "%s", diag.text);
@@ -419,21 +419,13 @@ int cli_run(int argc, char **argv)
 	wish.exact = run.exact;
 	status = named_set(&wish, &named);
 	events = named.events ?: events;
-	if (status)
-		;
-	else if (run.exact)
-		status = events_exact(events, &run.events);
-	else
-		status = events ? events_check(events) : 0;
+	if (!status)
+		status = run.exact ? events_exact(events, &run.events)
+				   : events_check(events);
 	if (check_functions(&run) ||
 	    (level && cli_take_level("run", &check_level, level)))
 		status = CLI_USAGE;
-	if (!status)
-		status = environment_check();
-	if (!status && hooks)
-		status = hooks_load(hooks);
-	if (!status)
-		status = ask_for_report();
+	status = status ?: environment_check() ?: hooks_load(hooks) ?: ask_for_report();
 	run.command = argv + optind;
 	if (!status && passes)
 		return run_passes(events ? events : getenv("PERFMON_EVENTS"),
