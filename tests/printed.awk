@@ -33,8 +33,8 @@ BEGIN {
 	split("strerror strsignal", list, " ")
 	for (i in list)
 		constant[list[i]] = 1
-	# What this cannot follow, by its file or folder: the sinks of whole outputs,
-	may("cli/common/output.c", "text")
+	# What this cannot follow, by its file or folder: the sinks of whole outputs, and pages,
+	may("cli/common/output.c", "text page rest")
 	may("cli/export/gzip.c", "text")
 	# ... names of subcommands, and fields of tables that are constant,
 	may("cli/common/complain.c", "command")

@@ -320,6 +320,13 @@ int cli_output_print(void *argument, const char *text, size_t size);
  * cli_finish() reports errors of standard output. */
 int cli_output_end(struct cli_output *output, int err);
 
+/* Writes PAGE, a text of HTML, up to its "@DATA@", or what is BEHIND that. */
+void cli_page_put(struct pm_out *out, const char *page, bool behind);
+
+/* A sink of JSON that stands in a script element of a page. ARGUMENT is the struct pm_out of the
+ * page. */
+int cli_page_print(void *argument, const char *text, size_t size);
+
 /* Writes as many of the LENGTH bytes of TEXT, which has no NUL, as pm_out_plain() takes
  * at once. Returns how many. */
 size_t cli_plain_part(struct pm_out *out, const char *text, size_t length);

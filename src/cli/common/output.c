@@ -190,6 +190,38 @@ int cli_output_end(struct cli_output *output, int err)
 	return failed ? CLI_FAILED : 0;
 }
 
+void cli_page_put(struct pm_out *out, const char *page, bool behind)
+{
+	static const char data[] = "@DATA@";
+	const char *rest = strstr(page, data);
+
+	if (!behind)
+		pm_out_bytes(out, page, (size_t)(rest - page));
+	rest += strlen(data);
+	if (behind)
+		pm_out_text(out, rest);
+}
+
+/* The script element would end at "</script", and change its rules at "<!--". In JSON, "<" is
+ * only in strings, where it can be escaped. */
+int cli_page_print(void *argument, const char *text, size_t size)
+{
+	struct pm_out *out = argument;
+
+	while (size) {
+		const char *less = memchr(text, '<', size);
+		size_t plain = less ? (size_t)(less - text) : size;
+
+		pm_out_bytes(out, text, plain);
+		if (less)
+			pm_out_text(out, "\\u003c");
+		plain += less != NULL;
+		text += plain;
+		size -= plain;
+	}
+	return out->error;
+}
+
 size_t cli_plain_part(struct pm_out *out, const char *text, size_t length)
 {
 	char part[256];

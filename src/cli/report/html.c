@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/report/html.h"
 
-#include <string.h>
-
 #include "core/report/model/groups.h"
 #include "core/report/model/times.h"
 #include "core/report/model/value.h"
@@ -13,43 +11,15 @@ static const char page[] =
 #include "cli/report/page_text.h"
 	;
 
-static const char data_mark[] = "@DATA@";
-
-static int put(struct cli_html *html, const char *text, size_t size)
-{
-	if (!html->error && size)
-		html->error = cli_output_print(&html->output, text, size);
-	return html->error;
-}
-
-/* Writes JSON into a script element, which would end at "</script" and change its rules
- * at "<!--". In JSON, "<" is only in strings, where it can be escaped. */
-static int put_json(void *argument, const char *text, size_t size)
-{
-	static const char less[] = "\\u003c";
-	struct cli_html *html = argument;
-	size_t from = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] != '<')
-			continue;
-		put(html, text + from, i - from);
-		put(html, less, sizeof(less) - 1);
-		from = i + 1;
-	}
-	return put(html, text + from, size - from);
-}
-
 static bool begin(struct cli_html *html)
 {
-	static const char parts[] = "{\"parts\":[";
-
 	html->failed = cli_output_begin(&html->output, "report", html->path, "html");
 	html->begun = !html->failed;
 	if (html->failed)
 		return false;
-	put(html, page, (size_t)(strstr(page, data_mark) - page));
-	put(html, parts, sizeof(parts) - 1);
+	html->out = (struct pm_out){.sink = cli_output_print, .argument = &html->output};
+	cli_page_put(&html->out, page, false);
+	pm_out_text(&html->out, "{\"parts\":[");
 	return true;
 }
 
@@ -157,14 +127,14 @@ static int put_part(struct pm_json *j, const struct pm_report_model *model, bool
 bool cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
 		  const struct pm_report_options *options)
 {
-	struct pm_out out = {.sink = put_json, .argument = html};
+	struct pm_out out = {.sink = cli_page_print, .argument = &html->out};
 	struct pm_json j = {.out = &out, .first = !html->begun};
 	struct pm_report_model model;
 	int err;
 
 	if (!html->begun && !begin(html))
 		return false;
-	err = html->error
+	err = html->out.error
 		      ?: pm_report_model_make(&model, snapshot, options->subtract_bias,
 					      NULL);
 	if (!err) {
@@ -172,15 +142,13 @@ bool cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
 		pm_report_model_free(&model);
 		err = pm_out_end(&out) ?: err;
 	}
-	html->error = html->error ?: err;
+	html->out.error = html->out.error ?: err;
 	return true;
 }
 
 int cli_html_end(struct cli_html *html, const struct pm_snapshot *snapshot,
 		 const struct pm_report_options *options, int err)
 {
-	static const char report[] = "],\n\"report\":";
-	const char *rest = strstr(page, data_mark) + sizeof(data_mark) - 1;
 	struct pm_report_options how;
 
 	if (!html->begun)
@@ -191,11 +159,11 @@ int cli_html_end(struct cli_html *html, const struct pm_snapshot *snapshot,
 	how.format = PM_FORMAT_JSON;
 	/* The threads' times are in the parts. */
 	how.per_thread = false;
-	put(html, report, sizeof(report) - 1);
-	if (!html->error)
-		err = pm_report_write(snapshot, &how, put_json, html);
-	html->error = html->error ?: err;
-	put(html, "}", 1);
-	put(html, rest, strlen(rest));
-	return cli_output_end(&html->output, html->error);
+	pm_out_text(&html->out, "],\n\"report\":");
+	if (!html->out.error)
+		err = pm_report_write(snapshot, &how, cli_page_print, &html->out);
+	html->out.error = html->out.error ?: err;
+	pm_out_text(&html->out, "}");
+	cli_page_put(&html->out, page, true);
+	return cli_output_end(&html->output, pm_out_end(&html->out));
 }

@@ -15,7 +15,7 @@ struct cli_html {
 	bool threads;	  /* the page has the times of each thread */
 	struct cli_output output;
 	bool begun, failed; /* the output */
-	int error;
+	struct pm_out out;  /* to it, and its first error */
 };
 
 /*

@@ -425,7 +425,7 @@ int cli_report(int argc, char **argv)
 	struct pm_metrics *metrics = NULL;
 	struct request request = {.sources.command = "report",
 				  .counts.command = "report"};
-	struct cli_html page = {.error = 0};
+	struct cli_html page = {.begun = false};
 	size_t *count = &request.sources.count;
 	int status = options_read(&request, &metrics, argc, argv), failed = 0;
 
