@@ -44,7 +44,6 @@ BEGIN {
 	# ... what this machine's kernel and libpfm4 call themselves and their events,
 	may("cli/list/", "info->name info->pmu info->alias info->unit info->description")
 	may("cli/info/info.c", "what")
-	may("cli/common/terminal.c", "text")
 	# ... levels and numbers of places, and lists of CPUs,
 	may("core/report/", "group->name group->cpus")
 	# ... cells, and what went through an escape,

@@ -360,9 +360,10 @@ const char *cli_style(enum cli_style style);
 /* Sets the style of ROW's next texts. */
 void cli_style_row(struct pm_row *row, enum cli_style style);
 
-/* Prints TEXT in STYLE from COLUMN (the cursor's) on, broken between words so that it
- * fits; further lines begin at the same column. Ends with a newline. */
-void cli_print_wrapped(unsigned int column, enum cli_style style, const char *text);
+/* Writes TEXT in STYLE, as plain text, from COLUMN (the cursor's) on, broken between words so
+ * that it fits; further lines begin at the same column. Ends with a newline. */
+void cli_put_wrapped(struct pm_out *out, size_t column, enum cli_style style,
+		     const char *text);
 
 /* Shows that DONE of ALL are done, by a bar on standard error if that is a terminal; NOUN names
  * them. Draws at most ten times a second, and not before a quarter of a second has passed. */

@@ -96,34 +96,24 @@ void cli_style_row(struct pm_row *row, enum cli_style style)
 	row->off = style == CLI_PLAIN ? NULL : cli_style(CLI_PLAIN);
 }
 
-void cli_print_wrapped(unsigned int column, enum cli_style style, const char *text)
+void cli_put_wrapped(struct pm_out *out, size_t column, enum cli_style style,
+		     const char *text)
 {
-	/* Each line has its own style, since a pager may show lines apart. */
 	const char *on = style == CLI_PLAIN ? "" : cli_style(style);
 	const char *off = style == CLI_PLAIN ? "" : cli_style(CLI_PLAIN);
-	unsigned int columns = cli_columns(), at = column;
+	size_t columns = cli_columns();
 
+	pm_out_text(out, on);
 	/* Too few columns are left: the terminal breaks the line. */
-	if (!columns || columns < column + 20) {
-		printf("%s%s%s\n", on, text, off);
-		return;
-	}
-	fputs(on, stdout);
-	while (*text) {
-		size_t word = strcspn(text, " ");
-
-		if (at > column && at + 1 + word > columns) {
-			printf("%s\n%*s%s", off, (int)column, "", on);
-			at = column;
-		}
-		if (at > column)
-			putchar(' ');
-		at += (at > column) + (unsigned int)word;
-		printf("%.*s", (int)word, text);
-		text += word;
-		text += strspn(text, " ");
-	}
-	printf("%s\n", off);
+	pm_out_fold(out, columns < column + 20 ? 0 : columns, column);
+	/* Each line has its own style, since a pager may show lines apart. */
+	out->fold.on = on;
+	out->fold.off = off;
+	out->fold.at = column;
+	pm_out_plain(out, text, 0);
+	pm_out_fold_end(out);
+	pm_out_text(out, off);
+	pm_out_text(out, "\n");
 }
 
 /* --- progress ----------------------------------------------------------------------- */

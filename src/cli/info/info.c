@@ -48,18 +48,20 @@ static void heading(const char *text)
 /* Prints a finding and, if any, advice below it. */
 static void finding(const char *what, const char *value, const char *helps)
 {
+	struct pm_out out = {.sink = cli_print, .argument = stdout};
 	enum cli_style style = CLI_PLAIN;
 
 	if (!strncmp(value, "yes", 3))
 		style = CLI_GOOD;
 	else if (!strcmp(value, "no"))
 		style = CLI_BAD;
-	printf("  %-*s ", VALUE_AT - 3, what);
-	cli_print_wrapped(VALUE_AT, style, value);
+	pm_out_format(&out, "  %-*s ", VALUE_AT - 3, what);
+	cli_put_wrapped(&out, VALUE_AT, style, value);
 	if (helps) {
-		printf("%*s", HELPS_AT, "");
-		cli_print_wrapped(HELPS_AT, CLI_FAINT, helps);
+		pm_out_repeat(&out, ' ', HELPS_AT);
+		cli_put_wrapped(&out, HELPS_AT, CLI_FAINT, helps);
 	}
+	pm_out_end(&out);
 }
 
 static void show_machine(const struct perfmon_info *info)

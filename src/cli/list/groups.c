@@ -29,7 +29,7 @@ static void put_line(struct pm_out *out, const struct pm_named_group *group,
 
 static void put_metric(struct pm_out *out, const struct pm_named_metric *metric)
 {
-	static const char indent[] = "      ";
+	struct pm_diag why;
 	struct pm_row row = {.out = out, .blanks = 2};
 
 	pm_row_left(&row, metric->missing ? "-" : "+", 0, 2);
@@ -38,16 +38,9 @@ static void put_metric(struct pm_out *out, const struct pm_named_metric *metric)
 	pm_row_end(&row);
 	if (!metric->missing)
 		return;
-	pm_out_text(out, cli_style(CLI_FAINT));
-	pm_out_fold(out, cli_columns(), sizeof(indent) - 1);
-	pm_out_text(out, indent);
-	pm_out_text(out, "without ");
-	pm_out_plain(out, metric->missing, 0);
-	pm_out_text(out, ": ");
-	pm_out_plain(out, metric->why, 0);
-	pm_out_fold_end(out);
-	pm_out_text(out, cli_style(CLI_PLAIN));
-	pm_out_text(out, "\n");
+	pm_diag_set(&why, 0, "without %s: %s", metric->missing, metric->why);
+	pm_out_repeat(out, ' ', 6);
+	cli_put_wrapped(out, 6, CLI_FAINT, why.text);
 }
 
 static void put_group(struct pm_out *out, const struct pm_named_group *group)

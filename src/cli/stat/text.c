@@ -221,7 +221,6 @@ struct notes {
 	bool begun;
 };
 
-/* Breaks the text between words, where a terminal would break it anywhere. */
 static void put_note(void *argument, const char *note)
 {
 	static const char mark[] = "  note: ";
@@ -232,12 +231,8 @@ static void put_note(void *argument, const char *note)
 		pm_out_text(out, "\n");
 	notes->begun = true;
 	pm_out_text(out, cli_style(CLI_FAINT));
-	pm_out_fold(out, cli_columns(), strlen(mark));
 	pm_out_text(out, mark);
-	pm_out_plain(out, note, 0);
-	pm_out_fold_end(out);
-	pm_out_text(out, cli_style(CLI_PLAIN));
-	pm_out_text(out, "\n");
+	cli_put_wrapped(out, strlen(mark), CLI_FAINT, note);
 }
 
 void stat_text_begin(const struct stat_result *result, struct pm_out *out)

@@ -43,8 +43,10 @@ static void fold_word(struct pm_out *out)
 		return;
 	if (out->fold.at > out->fold.indent &&
 	    out->fold.at + out->fold.blanks + out->fold.width > out->fold.limit) {
+		put(out, out->fold.off, strlen(out->fold.off));
 		put(out, "\n", 1);
 		put_blanks(out, out->fold.indent);
+		put(out, out->fold.on, strlen(out->fold.on));
 		out->fold.at = out->fold.indent;
 	} else {
 		put_blanks(out, out->fold.blanks);
@@ -95,6 +97,7 @@ void pm_out_fold(struct pm_out *out, size_t limit, size_t indent)
 	memset(&out->fold, 0, sizeof(out->fold));
 	out->fold.limit = limit;
 	out->fold.indent = indent;
+	out->fold.on = out->fold.off = "";
 }
 
 void pm_out_fold_end(struct pm_out *out)

@@ -17,6 +17,7 @@ struct pm_out {
 	struct {
 		size_t limit, indent; /* LIMIT 0: nothing is broken */
 		size_t at, blanks;    /* columns so far, and blanks before the word */
+		const char *on, *off; /* around each line, such as a colour */
 		size_t width, used;   /* of the word */
 		char word[256];
 	} fold;
