@@ -163,6 +163,17 @@ try "but not of an empty file" nothing
 blank() { cut_to 0 && head -c 5000 /dev/zero >"$here/damaged/bad" && damaged bad "the profile is empty"; }
 try "and of one that its program had not got to" blank
 try "does not take a full disk for a result" sh -c "'$perfmon' diff '$one' '$one' >/dev/full 2>&1; [ \$? -eq 2 ]"
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+	notes_fit() {
+		env TERM=dumb PAGER=cat SHELL=/bin/sh script -qec "stty cols 60
+			'$perfmon' diff -m 'first_of_two = nosuch / time; second_of_two = nosuch / time' '$one' '$one'" \
+			/dev/null </dev/null 2>"$here/err" | tr -d '\r' | sed -n '/^  note: /,$p' >"$here/out"
+		says "  note: " && ! grep -q '.\{61\}' "$here/out"
+	}
+	try "breaks notes between words on a terminal" notes_fit
+else
+	skip "breaks notes between words on a terminal" "script(1) is not here, or no pseudo-terminal"
+fi
 try "helps" diff_says 0 "usage: perfmon diff" --help
 
 # --- what single runs tell -------------------------------------------------------------

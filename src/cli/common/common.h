@@ -44,6 +44,13 @@ struct cli_notes {
 __attribute__((format(printf, 2, 3))) void cli_note(const struct cli_notes *to,
 						    const char *format, ...);
 
+/* Takes notes below a table, in lines that fit the terminal. ARGUMENT is a struct cli_note_list. */
+struct cli_note_list {
+	struct pm_out *out;
+	bool begun;
+};
+void cli_note_put(void *argument, const char *note);
+
 /* A sink of reports. FILE is a FILE of stdio. */
 int cli_print(void *file, const char *text, size_t size);
 

@@ -116,6 +116,18 @@ void cli_put_wrapped(struct pm_out *out, size_t column, enum cli_style style,
 	pm_out_text(out, "\n");
 }
 
+void cli_note_put(void *argument, const char *note)
+{
+	static const char mark[] = "  note: ";
+	struct cli_note_list *list = argument;
+
+	pm_out_text(list->out, list->begun ? "" : "\n");
+	list->begun = true;
+	pm_out_text(list->out, cli_style(CLI_FAINT));
+	pm_out_text(list->out, mark);
+	cli_put_wrapped(list->out, strlen(mark), CLI_FAINT, note);
+}
+
 /* --- progress ----------------------------------------------------------------------- */
 
 #define WIDTH	  40

@@ -363,21 +363,6 @@ static void put_summary(struct pm_out *out, const struct diff_result *result)
 		put_proof(out, result);
 }
 
-struct noting {
-	struct pm_out *out;
-	bool begun;
-};
-
-static void put_note(void *argument, const char *note)
-{
-	struct noting *noting = argument;
-
-	pm_out_text(noting->out, noting->begun ? "  note: " : "\n  note: ");
-	noting->begun = true;
-	pm_out_plain(noting->out, note, 0);
-	pm_out_text(noting->out, "\n");
-}
-
 int diff_text(struct pm_out *out, const struct diff_result *result)
 {
 	static const char *const headings[COLUMNS] = {
@@ -386,8 +371,8 @@ int diff_text(struct pm_out *out, const struct diff_result *result)
 				  sizeof(*rows));
 	const struct diff_row *above = NULL;
 	size_t width[COLUMNS] = {0};
-	struct noting noting = {.out = out};
-	const struct cli_notes notes = {put_note, &noting};
+	struct cli_note_list list = {.out = out};
+	const struct cli_notes notes = {cli_note_put, &list};
 	uint32_t count = 1, marks = 0;
 
 	if (!rows)

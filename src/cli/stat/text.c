@@ -215,26 +215,6 @@ static void put_time(struct pm_out *out, const struct stat_sum *time, const char
 	pm_out_text(out, "\n");
 }
 
-/* The notes below the table. */
-struct notes {
-	struct pm_out *out;
-	bool begun;
-};
-
-static void put_note(void *argument, const char *note)
-{
-	static const char mark[] = "  note: ";
-	struct notes *notes = argument;
-	struct pm_out *out = notes->out;
-
-	if (!notes->begun)
-		pm_out_text(out, "\n");
-	notes->begun = true;
-	pm_out_text(out, cli_style(CLI_FAINT));
-	pm_out_text(out, mark);
-	cli_put_wrapped(out, strlen(mark), CLI_FAINT, note);
-}
-
 void stat_text_begin(const struct stat_result *result, struct pm_out *out)
 {
 	const struct stat_options *options = result->options;
@@ -267,8 +247,8 @@ void stat_text_begin(const struct stat_result *result, struct pm_out *out)
 
 void stat_text_end(const struct stat_result *result, struct pm_out *out)
 {
-	struct notes notes = {.out = out};
-	const struct cli_notes to = {put_note, &notes};
+	struct cli_note_list notes = {.out = out};
+	const struct cli_notes to = {cli_note_put, &notes};
 
 	if (!result->options->interval_ns)
 		stat_text_interval(result, out);
