@@ -203,13 +203,13 @@ int diff_columns_adjust(struct diff_result *result, const uint32_t runs[2])
 static double mean_set(struct diff_column *column, uint32_t side, uint32_t from,
 		       uint32_t to)
 {
-	struct diff_moments m = {0};
+	struct pm_sum sum = {0};
 
 	for (uint32_t r = from; r < to; r++)
 		if (column->runs[r].there)
-			diff_moments_add(&m, column->runs[r].value);
-	column->mean[side] = m.mean;
-	return m.count > 1 ? diff_moments_variance(&m) / m.count : -1;
+			pm_sum_add(&sum, column->runs[r].value);
+	column->mean[side] = sum.mean;
+	return sum.runs > 1 ? pm_sum_variance(&sum) / (double)sum.runs : -1;
 }
 
 static void measure(struct diff_column *column, const uint32_t runs[2], double effect,

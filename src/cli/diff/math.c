@@ -5,36 +5,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-void diff_moments_add(struct diff_moments *m, double value)
-{
-	double d = value - m->mean;
-
-	m->mean += d / ++m->count;
-	m->squares += d * (value - m->mean);
-}
-
-double diff_moments_variance(const struct diff_moments *m)
-{
-	return m->count > 1 ? m->squares / (m->count - 1) : 0;
-}
-
 void diff_sample_make(struct diff_sample *sample, const double *values, uint32_t count)
 {
-	struct diff_moments plain = {0}, damped = {0};
+	struct pm_sum plain = {0}, damped = {0};
 
-	*sample = (struct diff_sample){.runs = count};
-	sample->min = sample->max = count ? values[0] : 0;
-	for (uint32_t i = 0; i < count; i++) {
-		diff_moments_add(&plain, values[i]);
-		sample->min = fmin(sample->min, values[i]);
-		sample->max = fmax(sample->max, values[i]);
-	}
-	sample->mean = plain.mean;
-	sample->variance = diff_moments_variance(&plain);
-	for (uint32_t i = 0; sample->min > 0 && i < count; i++)
-		diff_moments_add(&damped, diff_damped(values[i]));
-	sample->damped_mean = damped.mean;
-	sample->damped_variance = diff_moments_variance(&damped);
+	for (uint32_t i = 0; i < count; i++)
+		pm_sum_add(&plain, values[i]);
+	for (uint32_t i = 0; plain.min > 0 && i < count; i++)
+		pm_sum_add(&damped, diff_damped(values[i]));
+	*sample = (struct diff_sample){
+		.runs = count,
+		.mean = plain.mean,
+		.variance = pm_sum_variance(&plain),
+		.min = plain.min,
+		.max = plain.max,
+		.damped_mean = damped.mean,
+		.damped_variance = pm_sum_variance(&damped),
+	};
 }
 
 double diff_damped(double value)

@@ -11,20 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/text/statistics.h"
 #include "perfmon/profile_layout.h"
 
 /* The order of two numbers, for qsort(3). */
 #define DIFF_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
-
-/* Mean and variance, one value at a time (Welford). Counts of 10^12 may differ only in
- * their last digits. */
-struct diff_moments {
-	uint32_t count;
-	double mean, squares;
-};
-
-void diff_moments_add(struct diff_moments *m, double value);
-double diff_moments_variance(const struct diff_moments *m); /* 0 of fewer than two */
 
 /* The runs of one side, as their mean and the variance between runs. */
 struct diff_sample {

@@ -62,26 +62,11 @@ void stat_events_forget(struct stat_events *events)
 
 /* --- samples ------------------------------------------------------------------------ */
 
-void stat_sum_add(struct stat_sum *sum, double value)
+double stat_sum_spread(const struct pm_sum *sum)
 {
-	double off = value - sum->mean;
-
-	sum->runs++;
-	sum->mean += off / (double)sum->runs;
-	sum->squares += off * (value - sum->mean);
-	if (sum->runs == 1 || value < sum->min)
-		sum->min = value;
-	if (sum->runs == 1 || value > sum->max)
-		sum->max = value;
-}
-
-double stat_sum_spread(const struct stat_sum *sum)
-{
-	double n = (double)sum->runs;
-
 	if (sum->runs < 2 || sum->mean == 0)
 		return 0;
-	return 100 * sqrt(sum->squares / (n - 1) / n) / fabs(sum->mean);
+	return 100 * sqrt(pm_sum_variance(sum) / (double)sum->runs) / fabs(sum->mean);
 }
 
 /* --- cells -------------------------------------------------------------------------- */
@@ -147,9 +132,9 @@ void stat_cell_end_run(struct stat_cell *cell)
 {
 	cell->last = cell->good ? cell->now : NAN;
 	if (cell->good)
-		stat_sum_add(&cell->count, cell->now);
+		pm_sum_add(&cell->count, cell->now);
 	if (cell->good && cell->own_good == cell->good)
-		stat_sum_add(&cell->own, cell->own_now);
+		pm_sum_add(&cell->own, cell->own_now);
 	if (!cell->count.runs)
 		cell->status = cell->starved ? STAT_NOT_COUNTED : STAT_NEVER_OPENED;
 	else if (cell->refused || (cell->good && cell->starved))

@@ -45,7 +45,7 @@ static void csv_text(struct pm_out *out, const char *text)
 	pm_out_csv(out, text);
 }
 
-static void csv_sum(struct pm_out *out, const struct stat_sum *sum)
+static void csv_sum(struct pm_out *out, const struct pm_sum *sum)
 {
 	pm_out_format(out, ",%llu", (unsigned long long)sum->runs);
 	csv_number(out, sum->runs > 1, stat_sum_spread(sum));
@@ -94,7 +94,7 @@ static void csv_metrics(const struct stat_result *result, struct pm_out *out)
 }
 
 /* A time has the same fields as an event. */
-static void csv_time(struct pm_out *out, const char *name, const struct stat_sum *time)
+static void csv_time(struct pm_out *out, const char *name, const struct pm_sum *time)
 {
 	if (!time->runs)
 		return;
@@ -133,7 +133,7 @@ static void json_number(struct pm_json *j, const char *name, double value, bool 
 	put_number(j->out, value);
 }
 
-static void json_sum(struct pm_json *j, const struct stat_sum *sum)
+static void json_sum(struct pm_json *j, const struct pm_sum *sum)
 {
 	pm_json_number(j, "runs", sum->runs);
 	json_number(j, "spread_percent", stat_sum_spread(sum), sum->runs > 1);
@@ -235,7 +235,7 @@ void stat_json_interval(const struct stat_result *result, struct pm_out *out)
 }
 
 /* SAMPLES, if not NULL, has the time of each run. */
-static void json_time(struct pm_json *j, const char *name, const struct stat_sum *time,
+static void json_time(struct pm_json *j, const char *name, const struct pm_sum *time,
 		      const struct stat_result *samples)
 {
 	if (!time->runs)

@@ -250,7 +250,7 @@ static void add_exact(const struct stat_result *result, const struct cli_notes *
 	if (result->runs - result->exact->lost_runs < 2)
 		return;
 	for (uint32_t i = 0; i < events->count && !unequal; i++) {
-		const struct stat_sum *count = &result->cells[i].count;
+		const struct pm_sum *count = &result->cells[i].count;
 
 		difference = count->max - count->min;
 		if (count->runs && difference > 0)

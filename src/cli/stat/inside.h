@@ -26,6 +26,7 @@
 #include "core/report/model/metric.h"
 #include "core/report/output/out.h"
 #include "core/text/diag.h"
+#include "core/text/statistics.h"
 #include "perfmon/session.h"
 
 /* --- options ------------------------------------------------------------------------ */
@@ -92,16 +93,8 @@ void stat_events_forget(struct stat_events *events);
 
 /* --- sums --------------------------------------------------------------------------- */
 
-/* A sample of estimates, one for each run. */
-struct stat_sum {
-	uint64_t runs;
-	double mean, squares, min, max;
-};
-
-void stat_sum_add(struct stat_sum *sum, double value);
-
 /* Returns the standard error of the mean, in percent of the mean. */
-double stat_sum_spread(const struct stat_sum *sum);
+double stat_sum_spread(const struct pm_sum *sum);
 
 /* The states of a count, which are those of perfmon/value.h. */
 enum stat_status {
@@ -119,10 +112,10 @@ const char *stat_status_name(enum stat_status status);
 struct stat_cell {
 	enum stat_status status;
 	uint64_t value, enabled_ns, running_ns; /* sums over the runs, unscaled */
-	struct stat_sum count;			/* estimates */
-	double last;	     /* the estimate of the last run; NAN: it has none */
-	struct stat_sum own; /* of the first thread alone, of the runs that know it */
-	bool absent;	     /* counted in another group */
+	struct pm_sum count;			/* estimates, one for each run */
+	double last;	   /* the estimate of the last run; NAN: it has none */
+	struct pm_sum own; /* of the first thread alone, of the runs that know it */
+	bool absent;	   /* counted in another group */
 	bool mixed; /* one of both, all and own, is an estimate: their difference means nothing */
 	/* Counts of the present run. */
 	uint32_t good, own_good, starved, refused;
@@ -279,9 +272,9 @@ struct stat_result {
 	const double *samples;
 	uint32_t runs;
 	uint64_t began_realtime_ns;
-	struct stat_sum wall_ns, user_ns, system_ns; /* with 0 runs: unknown */
-	int exit_status;			     /* -1: no command */
-	int signal;				     /* that ended the command, or 0 */
+	struct pm_sum wall_ns, user_ns, system_ns; /* with 0 runs: unknown */
+	int exit_status;			   /* -1: no command */
+	int signal;				   /* that ended the command, or 0 */
 	bool input_lost; /* the first run may have read the input of later ones */
 };
 

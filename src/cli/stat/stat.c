@@ -127,8 +127,8 @@ static int write_interval(struct stat_work *work, uint64_t start_ns, uint64_t la
 		return err;
 	result.cells = work->interval;
 	result.time_ns = now_ns - start_ns;
-	result.wall_ns = (struct stat_sum){0};
-	stat_sum_add(&result.wall_ns, (double)(now_ns - last_ns));
+	result.wall_ns = (struct pm_sum){0};
+	pm_sum_add(&result.wall_ns, (double)(now_ns - last_ns));
 	formats[work->options->format].interval(&result, &work->out);
 	pm_out_end(&work->out);
 	return 0;
@@ -234,8 +234,8 @@ static int start_counting(struct stat_work *work, pid_t child)
 
 static void note_command(struct stat_result *result, const struct cli_child *child)
 {
-	stat_sum_add(&result->user_ns, (double)child->user_ns);
-	stat_sum_add(&result->system_ns, (double)child->system_ns);
+	pm_sum_add(&result->user_ns, (double)child->user_ns);
+	pm_sum_add(&result->system_ns, (double)child->system_ns);
 	if (result->exit_status > 0)
 		return;
 	result->exit_status = cli_child_exit_status(child->status);
@@ -255,7 +255,7 @@ static int keep_samples(struct stat_work *work, double time_ns)
 		return pm_diag_set(&work->counting.diag, -ENOMEM, "out of memory");
 	result->samples = work->samples = samples;
 	sample = work->samples + result->runs++ * (cells + 1);
-	stat_sum_add(&result->wall_ns, time_ns);
+	pm_sum_add(&result->wall_ns, time_ns);
 	*sample++ = time_ns;
 	for (size_t c = 0; c < cells; c++)
 		*sample++ = work->cells[c].last;

@@ -201,7 +201,7 @@ void stat_text_interval(const struct stat_result *result, struct pm_out *out)
 	put_metrics(result, out);
 }
 
-static void put_time(struct pm_out *out, const struct stat_sum *time, const char *what)
+static void put_time(struct pm_out *out, const struct pm_sum *time, const char *what)
 {
 	char number[PM_CELL], spread[PM_CELL];
 

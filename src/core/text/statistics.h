@@ -1,7 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Quantiles for intervals that hold with a certainty of 99 %. */
+/* Means and variances, and quantiles for intervals that hold with a certainty of 99 %. */
 #ifndef PM_TEXT_STATISTICS_H
 #define PM_TEXT_STATISTICS_H
+
+#include <stdint.h>
+
+/* The numbers of runs, one at a time (Welford). Counts of 10^12 may differ only in their last
+ * digits. */
+struct pm_sum {
+	uint64_t runs;
+	double mean, squares, min, max;
+};
+
+static inline void pm_sum_add(struct pm_sum *sum, double value)
+{
+	double off = value - sum->mean;
+
+	sum->runs++;
+	sum->mean += off / (double)sum->runs;
+	sum->squares += off * (value - sum->mean);
+	if (sum->runs == 1 || value < sum->min)
+		sum->min = value;
+	if (sum->runs == 1 || value > sum->max)
+		sum->max = value;
+}
+
+/* Returns the variance of one run; 0 with fewer than two. */
+static inline double pm_sum_variance(const struct pm_sum *sum)
+{
+	return sum->runs > 1 ? sum->squares / ((double)sum->runs - 1) : 0;
+}
 
 /* The quantile of the normal distribution. */
 #define PM_NORMAL_99 2.5758293035489004
