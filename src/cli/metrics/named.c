@@ -2,7 +2,6 @@
 #include "cli/metrics/named.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,19 +9,14 @@
 #include "cli/common/common.h"
 #include "core/events/events.h"
 #include "core/named/named.h"
+#include "core/text/text.h"
 
 /* Adds TEXT, formulas, behind *TO. Returns 0, or CLI_FAILED after a message. */
 static int add_formulas(const char *subcommand, char **to, const char *text)
 {
-	char *all;
-
-	if (!text || !*text)
+	if (!text || !*text || !pm_text_add(to, "; ", text))
 		return 0;
-	if (asprintf(&all, "%s%s%s", *to ?: "", *to ? "; " : "", text) < 0)
-		return cli_no_memory(subcommand);
-	free(*to);
-	*to = all;
-	return 0;
+	return cli_no_memory(subcommand);
 }
 
 /* Adds EVENTS to *TO. Returns 0, or CLI_FAILED after a message. */

@@ -11,20 +11,10 @@
 #include "core/named/named.h"
 #include "core/profile/profile.h"
 #include "core/regions/threads/package.h"
+#include "core/text/text.h"
 #include "core/valgrind/exact.h"
 
 /* --- PERFMON_GROUP: groups of events by name -------------------------------------------- */
-
-/* Puts the formulas TEXT behind *TO. Without memory *TO stays as it is. */
-static void join(char **to, const char *text)
-{
-	char *all;
-
-	if (!text || asprintf(&all, "%s%s%s", *to ?: "", *to ? "; " : "", text) < 0)
-		return;
-	free(*to);
-	*to = all;
-}
 
 static void note(void *argument, const char *sentence)
 {
@@ -49,7 +39,9 @@ void pm_regions_groups(struct pm_options *options)
 		pm_options_note(options, "PERFMON_GROUP: %s", diag.text);
 	if (events) {
 		pm_named_add_events(&options->events, events);
-		join(&options->metrics, metrics);
+		/* Without memory they stay as they are. */
+		if (metrics)
+			pm_text_add(&options->metrics, "; ", metrics);
 		options->events_auto = options->events_none = false;
 	}
 	free(events);
