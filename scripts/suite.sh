@@ -12,6 +12,8 @@
 # A suite named *.long.sh runs with --long only. Three suites run at the same time, except
 # one with a line "# Runs alone". Sourcing this file is optional.
 set -euo pipefail
+# Suites empty folders below it: without it that would be folders of the root.
+: "${PM_SUITE_DIR:?run suites by scripts/check NAME}"
 # shellcheck source-path=SCRIPTDIR
 . "$PM_TOP/scripts/lib.sh"
 
