@@ -160,8 +160,10 @@ assert [m["value"] for m in report["metrics"] if m["metric"] == sys.argv[2]] == 
 }
 try "an expression that perf has folded is read, not its limit" has_value folded 17
 try "and one that it has not" has_value short 23
+# shellcheck disable=SC2030,SC2031 # for this command alone
 folded_name() { (PATH="$here/bin:$PATH" && says 1 "which needs 'nopmu/event=0x1,umask=0x2/'" stat -M named true); }
 try "a name of an event that is folded at its comma is one" folded_name
+# shellcheck disable=SC2030,SC2031 # for this command alone
 long_event() { (PATH="$here/bin:$PATH" && says 1 "event 'long_event' has too many terms" stat -M long true); }
 try "an event with more terms than a name can have is refused" long_event
 
