@@ -293,18 +293,20 @@ static struct pm_threads_result cover_storm(const struct kind *kind, unsigned in
 
 static void cover_storms(const struct kind *kind, unsigned int times)
 {
-	unsigned int inherited = 0;
+	unsigned int inherited = 0, uncertain = 0;
 	bool older = is_older();
 
 	if (!may_open())
 		return;
-	/* On a busy machine none may be created in that moment. */
-	for (unsigned int i = 0; i < times || (!older && !inherited && i < 20 * times);
-	     i++) {
+	/* On a busy machine none may be created in that moment, or a thread may stay in the kernel:
+	 * then the result is uncertain, as it says, and another run is as good. */
+	for (unsigned int i = 0;
+	     i < times + uncertain || (!older && !inherited && i < 20 * times); i++) {
 		struct pm_threads_result result = cover_storm(kind, 20 + 13 * i % 200);
 
 		inherited += result.inherited;
-		cr_expect(older || !result.uncertain, "run %u: %s", i, result.reason);
+		uncertain += !older && result.uncertain;
+		cr_assert_leq(uncertain, times, "run %u: %s", i, result.reason);
 	}
 	cr_assert(older || inherited, "some were created meanwhile");
 }
