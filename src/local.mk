@@ -78,7 +78,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/counters/instance.h src/core/counters/recovery.c src/core/counters/user_mode.c \
 	src/core/counters/user_mode.h \
 	src/core/named/find.c src/core/named/join.c src/core/named/named.h src/core/named/table.c \
-	src/core/named/table.h src/core/named/texts.h \
+	src/core/named/table.h \
 	src/core/packages/packages.c src/core/packages/packages.h \
 	src/core/info/info.c src/core/info/info.h src/core/info/try.c \
 	src/core/profile/copies.c src/core/profile/copies.h \

@@ -9,7 +9,7 @@
 #include "core/events/events.h"
 #include "core/named/named.h"
 #include "core/named/table.h"
-#include "core/named/texts.h"
+#include "core/text/bytes.h"
 #include "core/text/grow.h"
 
 /* An event that has been tried. */
@@ -182,19 +182,19 @@ static struct pm_slice word_at(struct pm_slice text)
 
 /* Writes FORMULA with the names of its events, which it tries. */
 static int resolve(struct finder *finder, struct pm_slice formula,
-		   struct pm_named_metric *metric, struct pm_bytes *to,
-		   struct pm_bytes *events)
+		   struct pm_named_metric *metric, struct pm_bytes *to)
 {
 	while (formula.length) {
 		struct pm_slice word = {formula.at, 1};
 		const struct tried *tried;
+		const char *name;
 
 		if (is_word(formula.at[0]))
 			word = word_at(formula);
 		formula.at += word.length;
 		formula.length -= word.length;
 		if (!is_word(word.at[0]) || is_reserved(word)) {
-			pm_named_put(to, word.at, word.length);
+			pm_bytes_add(to, word.at, word.length);
 			continue;
 		}
 		tried = event_of(finder, word);
@@ -206,12 +206,16 @@ static int resolve(struct finder *finder, struct pm_slice formula,
 			if (!metric->missing || !metric->why)
 				return -ENOMEM;
 		}
-		pm_named_put_text(to, "'");
-		pm_named_put_text(to, tried->name ?: tried->text);
-		pm_named_put_text(to, "'");
-		pm_named_put_item(events, tried->text);
+		name = tried->name ?: tried->text;
+		pm_bytes_add(to, "'", 1);
+		pm_bytes_add(to, name, strlen(name));
+		pm_bytes_add(to, "'", 1);
+		if (!pm_named_has_event(metric->events, tried->text) &&
+		    pm_text_add(&metric->events, ",", tried->text))
+			return -ENOMEM;
 	}
-	return to->failed || events->failed ? -ENOMEM : 0;
+	pm_bytes_add(to, "", 1);
+	return to->failed ? -ENOMEM : 0;
 }
 
 static void metric_clear(struct pm_named_metric *metric)
@@ -230,7 +234,7 @@ static int metric_add(struct finder *finder, struct pm_named_group *group,
 {
 	struct pm_slice formula, name = pm_slice_trim(pm_slice_cut(line, '=', &formula));
 	struct pm_named_metric metric = {.name = pm_slice_copy(name)}, *same = NULL;
-	struct pm_bytes text = {.data = NULL}, events = {.data = NULL};
+	struct pm_bytes text = {.data = NULL};
 	int err;
 
 	for (uint32_t i = 0; i < group->count; i++)
@@ -242,9 +246,8 @@ static int metric_add(struct finder *finder, struct pm_named_group *group,
 		free(metric.name);
 		return 0;
 	}
-	err = resolve(finder, pm_slice_trim(formula), &metric, &text, &events);
+	err = resolve(finder, pm_slice_trim(formula), &metric, &text);
 	metric.formula = (char *)text.data;
-	metric.events = (char *)events.data;
 	if (!err && !same && !PM_GROW(group->metrics, group->count))
 		err = -ENOMEM;
 	if (err || (same && metric.missing)) {

@@ -5,24 +5,24 @@
 #include <string.h>
 
 #include "core/named/named.h"
-#include "core/named/texts.h"
+#include "core/text/text.h"
 
 /* Holds what pm_named_join() makes. */
 struct joined {
-	struct pm_bytes events, metrics;
+	char *events, *metrics;
 	void (*note)(void *argument, const char *sentence);
 	void *argument;
 	struct pm_diag first; /* why the first group without a metric has none */
 };
 
-/* Adds the events of a list one by one, but those in {} together. */
-static void put_list(struct pm_bytes *to, const char *list)
+/* Adds the events of a list one by one, but those in {} together, unless *TO has them. */
+static int put_list(char **to, const char *list)
 {
 	bool inside = false;
-	int braces = 0;
+	int braces = 0, err = 0;
 	const char *from = list;
 
-	for (const char *c = list;; c++) {
+	for (const char *c = list; !err; c++) {
 		char *item;
 
 		inside ^= *c == '/';
@@ -30,24 +30,24 @@ static void put_list(struct pm_bytes *to, const char *list)
 		if (*c && (*c != ',' || inside || braces > 0))
 			continue;
 		item = strndup(from, (size_t)(c - from));
-		if (item)
-			pm_named_put_item(to, item);
-		to->failed |= !item;
+		if (!item)
+			return -ENOMEM;
+		if (!pm_named_has_event(*to, item))
+			err = pm_text_add(to, ",", item);
 		free(item);
 		if (!*c)
 			break;
 		from = c + 1;
 	}
+	return err;
 }
 
-static void put_metric(struct joined *to, const struct pm_named_metric *metric)
+static int put_metric(struct joined *to, const struct pm_named_metric *metric)
 {
-	if (metric->events)
-		put_list(&to->events, metric->events);
-	pm_named_put_text(&to->metrics, to->metrics.used ? "; " : "");
-	pm_named_put_text(&to->metrics, metric->name);
-	pm_named_put_text(&to->metrics, " = ");
-	pm_named_put_text(&to->metrics, metric->formula);
+	int err = metric->events ? put_list(&to->events, metric->events) : 0;
+
+	err = err ?: pm_text_add(&to->metrics, "; ", metric->name);
+	return err ?: pm_text_add(&to->metrics, " = ", metric->formula);
 }
 
 /* Notes that a group has no metric left. */
@@ -71,23 +71,24 @@ static void note_group(struct joined *to, const struct pm_named_groups *groups,
 		to->first = diag;
 }
 
-static void join_group(struct joined *to, const struct pm_named_groups *groups,
-		       const struct pm_named_group *group)
+static int join_group(struct joined *to, const struct pm_named_groups *groups,
+		      const struct pm_named_group *group)
 {
 	struct pm_diag diag = {0};
 	uint32_t left = 0;
+	int err = 0;
 
 	for (uint32_t m = 0; m < group->count; m++)
 		left += !group->metrics[m].missing;
 	if (!left) {
 		note_group(to, groups, group);
-		return;
+		return 0;
 	}
-	for (uint32_t m = 0; m < group->count; m++) {
+	for (uint32_t m = 0; !err && m < group->count; m++) {
 		const struct pm_named_metric *metric = &group->metrics[m];
 
 		if (!metric->missing) {
-			put_metric(to, metric);
+			err = put_metric(to, metric);
 			continue;
 		}
 		pm_diag_set(&diag, -ENOENT,
@@ -95,6 +96,7 @@ static void join_group(struct joined *to, const struct pm_named_groups *groups,
 			    group->name, metric->name, metric->missing, metric->why);
 		to->note(to->argument, diag.text);
 	}
+	return err;
 }
 
 int pm_named_join(const struct pm_named_groups *groups, char **events, char **metrics,
@@ -102,40 +104,42 @@ int pm_named_join(const struct pm_named_groups *groups, char **events, char **me
 		  struct pm_diag *diag)
 {
 	struct joined all = {.note = note, .argument = argument};
+	int err = 0;
 
 	*events = *metrics = NULL;
-	for (uint32_t g = 0; g < groups->count; g++)
-		join_group(&all, groups, &groups->groups[g]);
-	if (all.events.failed || all.metrics.failed) {
-		free(all.events.data);
-		free(all.metrics.data);
-		return pm_diag_set(diag, -ENOMEM, "no memory for groups of events");
+	for (uint32_t g = 0; !err && g < groups->count; g++)
+		err = join_group(&all, groups, &groups->groups[g]);
+	if (err) {
+		free(all.events);
+		free(all.metrics);
+		return pm_diag_set(diag, err, "no memory for groups of events");
 	}
-	*events = (char *)all.events.data;
-	*metrics = (char *)all.metrics.data;
+	*events = all.events;
+	*metrics = all.metrics;
 	return *metrics ? 0 : pm_diag_set(diag, -ENOENT, "%s", all.first.text);
 }
 
 int pm_named_add_events(char **to, const char *events)
 {
 	const char *named = *to ?: "", *end = named;
-	struct pm_bytes all = {.data = NULL};
 	bool inside = false;
+	char *all = NULL;
+	int err;
 
 	for (; *end && (*end != ';' || inside); end++)
 		inside ^= *end == '/';
-	if (end != named)
-		pm_named_put(&all, named, (size_t)(end - named));
-	if (end != named)
-		put_list(&all, events);
-	else
-		pm_named_put_text(&all, events);
-	pm_named_put_text(&all, end);
-	if (all.failed) {
-		free(all.data);
-		return -ENOMEM;
+	if (end != named) {
+		all = strndup(named, (size_t)(end - named));
+		err = all ? put_list(&all, events) : -ENOMEM;
+	} else {
+		err = pm_text_add(&all, "", events);
+	}
+	err = err ?: pm_text_add(&all, "", end);
+	if (err) {
+		free(all);
+		return err;
 	}
 	free(*to);
-	*to = (char *)all.data;
+	*to = all;
 	return 0;
 }
