@@ -77,8 +77,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/counters/group.c src/core/counters/group.h src/core/counters/instance.c \
 	src/core/counters/instance.h src/core/counters/recovery.c src/core/counters/user_mode.c \
 	src/core/counters/user_mode.h \
-	src/core/named/find.c src/core/named/join.c src/core/named/named.h src/core/named/table.c \
-	src/core/named/table.h \
+	src/core/named/find.c src/core/named/join.c src/core/named/named.h \
 	src/core/packages/packages.c src/core/packages/packages.h \
 	src/core/info/info.c src/core/info/info.h src/core/info/try.c \
 	src/core/profile/copies.c src/core/profile/copies.h \
@@ -231,7 +230,7 @@ src/core/named/tables_text.h: $(named_tables)
 		'{ text = $$0; if (text in at) text = "=" at[text]; else at[text] = used; used += length(text) + 1; print text }' | \
 		sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' >$@.tmp && mv $@.tmp $@
 # By a variable: automake has a rule of its own for the object.
-named_table_object = src/core/named/libperfmon_core_la-table.lo
+named_table_object = src/core/named/libperfmon_core_la-find.lo
 $(named_table_object): src/core/named/tables_text.h
 CLEANFILES += src/core/named/tables_text.h
 

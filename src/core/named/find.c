@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From a table to groups whose events have been tried. */
+/* Finds the table of a family, and makes groups of it whose events have been tried. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "core/counters/counters.h"
 #include "core/events/events.h"
 #include "core/named/named.h"
-#include "core/named/table.h"
 #include "core/text/bytes.h"
 #include "core/text/grow.h"
+#include "core/text/text.h"
 
 /* An event that has been tried. */
 struct tried {
@@ -22,7 +22,7 @@ struct tried {
 
 struct finder {
 	bool exact;
-	struct pm_named_table table;
+	struct pm_slice family, lines; /* of its table, from behind its "family" */
 	struct pm_named_groups *groups;
 	struct tried *tried;
 	size_t tried_count;
@@ -41,6 +41,99 @@ bool pm_named_has_event(const char *list, const char *event)
 		begins = *c == ',' && !inside;
 	}
 	return false;
+}
+
+/* --- tables ------------------------------------------------------------------------- */
+
+/* All files of tables/, the one for all CPUs last. "=OFFSET" is the line at that offset. */
+static const char tables[] =
+#include "core/named/tables_text.h"
+	;
+
+/* Cuts the next line off *LINES: its first WORD, and the REST behind it. Returns false at the
+ * end of a family, which is the end of all or the "family" of the next one. */
+static bool line_cut(struct pm_slice *lines, struct pm_slice *word, struct pm_slice *rest)
+{
+	while (lines->at) {
+		struct pm_slice line = pm_slice_trim(pm_slice_cut(*lines, '\n', lines));
+		uint64_t offset;
+
+		if (!line.length)
+			continue;
+		if (line.at[0] == '=') {
+			line.at++;
+			line.length--;
+			if (pm_slice_number(line, &offset) || offset >= sizeof(tables))
+				continue;
+			line.at = tables + offset;
+			line.length = strcspn(line.at, "\n");
+		}
+		*word = pm_slice_cut(line, ' ', rest);
+		*rest = rest->at ? pm_slice_trim(*rest) : (struct pm_slice){"", 0};
+		return !pm_slice_is(*word, "family");
+	}
+	return false;
+}
+
+/* Takes "0x55" or "0x8e-0x9e". */
+static bool has_model(struct pm_slice range, uint32_t model)
+{
+	struct pm_slice end, begin = pm_slice_cut(range, '-', &end);
+	uint64_t first, last;
+
+	if (pm_slice_number(begin, &first))
+		return false;
+	last = first;
+	return (!end.at || !pm_slice_number(end, &last)) && model >= first &&
+	       model <= last;
+}
+
+/* Returns whether TEXT, "MAKER FAMILY MODEL...", names KIND. */
+static bool is_kind(struct pm_slice text, const struct pm_cpu_kind *kind)
+{
+	static const char *const makers[] = {[PM_CPU_UNKNOWN] = "",
+					     [PM_CPU_INTEL] = "intel",
+					     [PM_CPU_AMD] = "amd",
+					     [PM_CPU_ARM] = "arm"};
+	struct pm_slice maker = pm_slice_cut(text, ' ', &text);
+	struct pm_slice family = pm_slice_cut(text, ' ', &text);
+
+	if (!pm_slice_is(maker, makers[kind->maker]) || !has_model(family, kind->family))
+		return false;
+	while (text.at)
+		if (has_model(pm_slice_cut(text, ' ', &text), kind->model))
+			return true;
+	return false;
+}
+
+/* Returns whether the family at LINES is that of KINDS. A machine of several kinds has the
+ * events of none of them on all CPUs. */
+static bool is_family(struct pm_slice lines, const struct pm_cpu_kinds *kinds, bool exact)
+{
+	struct pm_slice word, rest;
+	bool found = false;
+
+	while (line_cut(&lines, &word, &rest)) {
+		if (!pm_slice_is(word, "cpu"))
+			continue;
+		if (pm_slice_is(rest, "exact") || pm_slice_is(rest, "any"))
+			return exact == pm_slice_is(rest, "exact");
+		found |= !exact && kinds->count == 1 && is_kind(rest, &kinds->kind[0]);
+	}
+	return found;
+}
+
+/* Finds the table of KINDS, or the one for all CPUs, or with EXACT the one of what is
+ * counted by translation. */
+static void table_find(struct finder *finder, const struct pm_cpu_kinds *kinds)
+{
+	struct pm_slice lines = pm_slice_of(tables), word;
+
+	do {
+		while (line_cut(&lines, &word, &finder->family))
+			;
+		finder->lines = lines;
+	} while (lines.at && !is_family(lines, kinds, finder->exact));
 }
 
 /* --- events ------------------------------------------------------------------------- */
@@ -108,9 +201,9 @@ static int try_text(struct tried *tried, struct pm_slice text)
 /* Finds the texts that the table has for the event WORD: WORD itself if it has none. */
 static struct pm_slice texts_of(const struct finder *finder, struct pm_slice word)
 {
-	struct pm_slice lines = finder->table.lines, kind, rest, name, texts;
+	struct pm_slice lines = finder->lines, kind, rest, name, texts;
 
-	while (pm_named_line(&lines, &kind, &rest) && !pm_slice_is(kind, "family")) {
+	while (line_cut(&lines, &kind, &rest)) {
 		if (!pm_slice_is(kind, "event"))
 			continue;
 		name = pm_slice_cut(rest, ' ', &texts);
@@ -297,12 +390,11 @@ static struct pm_named_group *group_add(struct finder *finder, struct pm_slice l
 /* Reads the groups of the table that NAMES has; NULL: all. */
 static int groups_read(struct finder *finder, const char *names)
 {
-	struct pm_slice lines = finder->table.lines, word, rest;
+	struct pm_slice lines = finder->lines, word, rest;
 	struct pm_named_group *group = NULL;
 	int err = 0;
 
-	while (!err && pm_named_line(&lines, &word, &rest) &&
-	       !pm_slice_is(word, "family")) {
+	while (!err && line_cut(&lines, &word, &rest)) {
 		if (pm_slice_is(word, "group")) {
 			group = NULL;
 			if (names && !is_named(names, pm_slice_cut(rest, ' ', NULL)))
@@ -324,12 +416,11 @@ static int names_check(const struct finder *finder, const char *names,
 
 	while (rest.at) {
 		struct pm_slice item = pm_slice_trim(pm_slice_cut(rest, ',', &rest));
-		struct pm_slice lines = finder->table.lines, word, line;
+		struct pm_slice lines = finder->lines, word, line;
 		struct pm_suggestion like = {.wanted = item};
 		bool found = false;
 
-		while (!found && pm_named_line(&lines, &word, &line) &&
-		       !pm_slice_is(word, "family")) {
+		while (!found && line_cut(&lines, &word, &line)) {
 			char name[32];
 			struct pm_slice group = pm_slice_cut(line, ' ', NULL);
 
@@ -362,13 +453,13 @@ int pm_named_find(const struct pm_named_request *request, struct pm_named_groups
 
 	if (!request->kinds)
 		pm_cpu_kinds_here(&here);
-	finder.table = pm_named_table_of(request->kinds ?: &here, request->exact);
+	table_find(&finder, request->kinds ?: &here);
 	err = request->names ? names_check(&finder, request->names, diag) : 0;
 	if (err)
 		return err;
 	finder.groups = calloc(1, sizeof(*finder.groups));
 	if (finder.groups)
-		finder.groups->family = pm_slice_copy(finder.table.name);
+		finder.groups->family = pm_slice_copy(finder.family);
 	err = finder.groups && finder.groups->family
 		      ? groups_read(&finder, request->names)
 		      : -ENOMEM;
