@@ -25,29 +25,6 @@ struct words {
 	uint64_t left;
 };
 
-static bool take(struct words *words, uint64_t *value)
-{
-	if (!words->left)
-		return false;
-	*value = *words->at++;
-	words->left--;
-	return true;
-}
-
-/* Takes the two halves of a word, in the order that they have in memory. */
-static bool take_halves(struct words *words, uint32_t *first, uint32_t *second)
-{
-	uint32_t halves[2];
-
-	if (!words->left)
-		return false;
-	memcpy(halves, words->at++, sizeof(halves));
-	words->left--;
-	*first = halves[0];
-	*second = halves[1];
-	return true;
-}
-
 /* Takes COUNT entries of SIZE words each. Returns NULL if the record is too short. */
 static const void *take_array(struct words *words, uint64_t count, uint64_t size)
 {
@@ -58,6 +35,27 @@ static const void *take_array(struct words *words, uint64_t count, uint64_t size
 	words->at += count * size;
 	words->left -= count * size;
 	return start;
+}
+
+static bool take(struct words *words, uint64_t *value)
+{
+	const uint64_t *word = take_array(words, 1, 1);
+
+	if (word)
+		*value = *word;
+	return word;
+}
+
+/* Takes the two halves of a word, of 32 bits each, in the order that they have in memory. */
+static bool take_halves(struct words *words, void *first, void *second)
+{
+	const uint32_t *halves = take_array(words, 1, 1);
+
+	if (!halves)
+		return false;
+	memcpy(first, &halves[0], sizeof(halves[0]));
+	memcpy(second, &halves[1], sizeof(halves[1]));
+	return true;
 }
 
 static unsigned int bits(uint64_t mask)
@@ -75,18 +73,6 @@ static bool take_single(struct words *words, uint64_t there, uint64_t *value,
 	return take(words, value);
 }
 
-/* Takes a process and a thread: the kernel's numbers without a sign are pid_t's. */
-static bool take_ids(struct words *words, pid_t *pid, pid_t *tid)
-{
-	uint32_t first, second;
-
-	if (!take_halves(words, &first, &second))
-		return false;
-	*pid = (pid_t)first;
-	*tid = (pid_t)second;
-	return true;
-}
-
 /* Takes a field of one word if TYPE has its bit: KERNEL is the kernel's name, OWN ours. */
 #define SINGLE(kernel, field, own)                                                       \
 	take_single(words, (type & PERF_SAMPLE_##kernel), &s->field,                     \
@@ -99,7 +85,7 @@ static bool take_origin(struct words *words, uint64_t type, struct perfmon_sampl
 
 	s->present |= type & PERF_SAMPLE_TID ? PERFMON_SAMPLE_TID : 0;
 	s->present |= type & PERF_SAMPLE_CPU ? PERFMON_SAMPLE_CPU : 0;
-	return (!(type & PERF_SAMPLE_TID) || take_ids(words, &s->pid, &s->tid)) &&
+	return (!(type & PERF_SAMPLE_TID) || take_halves(words, &s->pid, &s->tid)) &&
 	       SINGLE(TIME, time_ns, TIME) && SINGLE(ADDR, address, ADDRESS) &&
 	       SINGLE(ID, id, ID) && SINGLE(STREAM_ID, stream_id, STREAM_ID) &&
 	       (!(type & PERF_SAMPLE_CPU) || take_halves(words, &s->cpu, &reserved));
@@ -262,22 +248,13 @@ static bool take_sample(struct words *words, const struct perf_event_attr *attr,
 	       (!(type & PERF_SAMPLE_AUX) || take_aux(words, s));
 }
 
-static int open_record(const struct perf_event_header *record, struct words *words)
+static bool open_record(const struct perf_event_header *record, struct words *words)
 {
 	if (record->size < sizeof(*record) || record->size % 8)
-		return -EBADMSG;
+		return false;
 	words->at = (const uint64_t *)(record + 1);
 	words->left = (record->size - sizeof(*record)) / 8;
-	return 0;
-}
-
-/* An unknown field would shift all later ones. */
-static bool known(const struct perf_event_attr *attr)
-{
-	if (attr->sample_type & ~SAMPLE_TYPES)
-		return false;
-	return !(attr->sample_type & PERF_SAMPLE_READ &&
-		 attr->read_format & ~READ_FORMATS);
+	return true;
 }
 
 static struct perfmon_sample blank(const struct perf_event_header *record)
@@ -298,13 +275,12 @@ int pm_sample_decode(const struct perf_event_attr *attr,
 {
 	struct perfmon_sample made = blank(record);
 	struct words words;
-	int err = open_record(record, &words);
 
-	if (err)
-		return err;
-	if (record->type != PERF_RECORD_SAMPLE)
+	if (!open_record(record, &words) || record->type != PERF_RECORD_SAMPLE)
 		return -EBADMSG;
-	if (!known(attr))
+	/* An unknown field would shift all later ones. */
+	if (attr->sample_type & ~SAMPLE_TYPES ||
+	    (attr->sample_type & PERF_SAMPLE_READ && attr->read_format & ~READ_FORMATS))
 		return -EOPNOTSUPP;
 	made.exact_ip = !!(record->misc & PERF_RECORD_MISC_EXACT_IP);
 	if (!take_sample(&words, attr, &made))
@@ -326,11 +302,8 @@ int pm_sample_decode_trailer(const struct perf_event_attr *attr,
 	const uint64_t size = pm_sample_trailer_words(attr);
 	struct perfmon_sample made = blank(record);
 	struct words words;
-	int err = open_record(record, &words);
 
-	if (err)
-		return err;
-	if (words.left < size)
+	if (!open_record(record, &words) || words.left < size)
 		return -EBADMSG;
 	words.at += words.left - size;
 	words.left = size;
@@ -360,7 +333,7 @@ int pm_sample_decode_read(const struct perf_event_attr *attr,
 		return err;
 	words.at = (const uint64_t *)(record + 1);
 	words.left = (body - sizeof(*record)) / 8;
-	if (!take_ids(&words, &made.pid, &made.tid) ||
+	if (!take_halves(&words, &made.pid, &made.tid) ||
 	    !take_read(&words, attr->read_format, &made))
 		return -EBADMSG;
 	made.present |= PERFMON_SAMPLE_TID;
@@ -372,10 +345,9 @@ int pm_sample_identify(const struct perf_event_attr *attr,
 		       const struct perf_event_header *record, uint64_t *id)
 {
 	struct words words;
-	int err = open_record(record, &words);
 
-	if (err)
-		return err;
+	if (!open_record(record, &words))
+		return -EBADMSG;
 	if (!(attr->sample_type & PERF_SAMPLE_IDENTIFIER))
 		return -ENODATA;
 	if (record->type == PERF_RECORD_SAMPLE)
