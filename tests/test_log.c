@@ -299,6 +299,59 @@ Test(log, a_growing_file_is_followed)
 	perfmon_log_close(reader);
 }
 
+/* The writer of a file finishes it before call number CLOSING_IN of one kind. */
+static struct pm_log *closing;
+static enum pm_kernel_call closing_call;
+static int closing_in;
+
+static int close_now(enum pm_kernel_call call)
+{
+	if (call != closing_call || --closing_in)
+		return 0;
+	pm_kernel_fault = NULL;
+	cr_assert_eq(pm_log_close(closing), 0);
+	return 0;
+}
+
+static void close_within(enum pm_kernel_call call, int in)
+{
+	struct perfmon_log *reader;
+	char message[512];
+	int err;
+
+	closing = log_begin(log_path, -1, 0);
+	closing_call = call;
+	closing_in = in;
+	log_make_sample(&record, 0, 0);
+	cr_assert_eq(pm_log_append(closing, &record.header), 0);
+	cr_assert_eq(pm_log_flush(closing), 0);
+	log_make_sample(&record, 0, 1);
+	cr_assert_eq(pm_log_append(closing, &record.header), 0);
+	pm_kernel_fault = close_now;
+	cr_assert_eq(perfmon_log_open(&reader, log_path, message, sizeof(message)), 0,
+		     "%s", message);
+	for (int samples = 0; samples < 2;) {
+		err = next(reader);
+		cr_assert(err == 1 || (err == -EAGAIN && samples), "call %d, use %d: %s",
+			  (int)call, in, log_message_of(reader));
+		samples += err == 1;
+	}
+	while ((err = next(reader)) == -EAGAIN && pm_kernel_fault)
+		;
+	cr_assert_eq(err, 0, "call %d, use %d: %s", (int)call, in,
+		     log_message_of(reader));
+	perfmon_log_close(reader);
+}
+
+Test(log, a_file_may_be_finished_at_any_call)
+{
+	/* Without the end the reader would ask for it again and again. */
+	for (int in = 1; in < 12; in++) {
+		close_within(PM_CALL_FSTAT, in);
+		close_within(PM_CALL_PREAD, in);
+	}
+}
+
 /* Row: HW-11 (written in the background: nobody flushes and nobody closes) */
 Test(log, what_is_appended_is_written_by_itself)
 {

@@ -85,6 +85,11 @@ static int place(struct perfmon_log *log, const struct pm_log_header *header)
 {
 	uint64_t end;
 
+	if (header->size != sizeof(*header))
+		return pm_diag_set(&log->diag, -EBADMSG,
+				   "the log is damaged: the header has %" PRIu64
+				   " bytes, not %zu",
+				   header->size, sizeof(*header));
 	log->growing = !header->data.size || !(header->features[0] | header->features[1] |
 					       header->features[2] | header->features[3]);
 	if (__builtin_add_overflow(header->data.offset, header->data.size, &end) ||
@@ -102,29 +107,28 @@ static int place(struct perfmon_log *log, const struct pm_log_header *header)
 static int read_header(struct perfmon_log *log, struct pm_log_header *header)
 {
 	unsigned char *bytes;
+	struct stat st;
 	int err = pm_log_bytes(log, 0, sizeof(*header), &bytes);
 
 	if (err)
 		return err;
 	memcpy(header, bytes, sizeof(*header));
 	free(bytes);
-	return 0;
+	/* The size comes second: what the header speaks of is there by now. */
+	err = pm_kernel_fstat(log->fd, &st);
+	if (err)
+		return pm_diag_set(&log->diag, err, "cannot read the log: %s",
+				   strerror(-err));
+	log->file_size = (uint64_t)st.st_size;
+	return place(log, header);
 }
 
 /* A file that was not finished may have grown, or may be finished now. */
 static int look_again(struct perfmon_log *log)
 {
 	struct pm_log_header header;
-	struct stat st;
-	int err = pm_kernel_fstat(log->fd, &st);
+	int err = read_header(log, &header);
 
-	if (err)
-		return pm_diag_set(&log->diag, err, "cannot read the log: %s",
-				   strerror(-err));
-	log->file_size = (uint64_t)st.st_size;
-	err = read_header(log, &header);
-	if (!err)
-		err = place(log, &header);
 	/* The features, which its writer adds at the end. */
 	return err || log->growing || log->cut ? err
 					       : pm_log_index_features(log, &header);
@@ -135,16 +139,10 @@ static int open_file(struct perfmon_log *log)
 	struct pm_log_header header;
 	int err = read_header(log, &header);
 
-	if (!err && header.size != sizeof(header))
-		err = pm_diag_set(&log->diag, -EBADMSG,
-				  "the log is damaged: the header has %" PRIu64
-				  " bytes, not %zu",
-				  header.size, sizeof(header));
-	if (!err)
-		err = place(log, &header);
 	if (!err)
 		err = pm_log_index(log, &header);
-	log->position = header.data.offset;
+	if (!err)
+		log->position = header.data.offset;
 	return err;
 }
 
