@@ -827,6 +827,27 @@ Test(log, truncated_anywhere)
 	close(fd);
 }
 
+/* Data behind a record of perf's own that is cut off: the message says where. */
+Test(log, truncated_behind_a_record)
+{
+	const uint64_t stream[] = {PM_LOG_MAGIC, PM_LOG_STREAM_HEADER,
+				   PM_LOG_RECORD_AUXTRACE | UINT64_C(16) << 48,
+				   64 /* bytes follow */, 1};
+	int fd = memfd_create("log", MFD_CLOEXEC);
+	struct perfmon_log *log;
+
+	cr_assert_eq(write(fd, stream, sizeof(stream)), (ssize_t)sizeof(stream));
+	cr_assert_eq(perfmon_log_open_descriptor(&log, fd, NULL, 0), 0);
+	cr_assert_eq(next(log), 1);
+	cr_assert_eq(got.type, PM_LOG_RECORD_AUXTRACE);
+	cr_assert_eq(next(log), -EBADMSG);
+	cr_assert_str_eq(
+		log_message_of(log),
+		"the log is truncated: it ends at offset 40, within its records");
+	perfmon_log_close(log);
+	close(fd);
+}
+
 static uint64_t random_state = 88172645463325252;
 
 static uint64_t random_number(void)

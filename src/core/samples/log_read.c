@@ -60,26 +60,6 @@ static void advance(struct perfmon_log *log, size_t size)
 	log->position += size;
 }
 
-/*
- * Skips bytes that are not records, which follow some of perf's own. Returns as fill().
- */
-static int skip(struct perfmon_log *log)
-{
-	while (log->skip) {
-		uint64_t part;
-		int some = fill(log, 1);
-
-		if (some <= 0)
-			return some;
-		part = log->used - log->at;
-		if (part > log->skip)
-			part = log->skip;
-		advance(log, part);
-		log->skip -= part;
-	}
-	return 1;
-}
-
 /* Sets the place of the records from a header. */
 static int place(struct perfmon_log *log, const struct pm_log_header *header)
 {
@@ -271,12 +251,38 @@ static int at_end(struct perfmon_log *log, size_t left)
 {
 	if (log->growing)
 		return -EAGAIN;
-	if (log->cut || left)
+	if (log->cut || log->skip || left)
 		return pm_diag_set(&log->diag, -EBADMSG,
 				   "the log is truncated: it ends at offset %" PRIu64
 				   ", within its records",
 				   log->position + left);
 	return 0;
+}
+
+/* Fills the buffer with SIZE bytes of a record. Returns 1, or as at_end(). */
+static int need(struct perfmon_log *log, size_t size)
+{
+	int some = fill(log, size);
+
+	return some ? some : at_end(log, log->used - log->at);
+}
+
+/* Skips bytes that are not records, which follow some of perf's own. Returns as need(). */
+static int skip(struct perfmon_log *log)
+{
+	while (log->skip) {
+		uint64_t part;
+		int some = need(log, 1);
+
+		if (some <= 0)
+			return some;
+		part = log->used - log->at;
+		if (part > log->skip)
+			part = log->skip;
+		advance(log, part);
+		log->skip -= part;
+	}
+	return 1;
 }
 
 /* Finds the next record in the buffer. Returns 1, or as at_end(). */
@@ -294,22 +300,19 @@ static int next_record(struct perfmon_log *log, const struct perf_event_header *
 	if (log->position >= log->data_end)
 		return at_end(log, 0);
 	some = skip(log);
+	if (some > 0)
+		some = need(log, sizeof(*record));
 	if (some <= 0)
-		return some ? some : at_end(log, 1);
-	some = fill(log, sizeof(*record));
-	if (some <= 0)
-		return some ? some : at_end(log, log->used - log->at);
+		return some;
 	record = (const void *)(log->buffer + log->at);
 	if (record->size < sizeof(*record))
 		return pm_log_bad_record(log, record, "is shorter than its header");
 	if (record->type < PM_LOG_RECORD_ATTR && record->size % 8)
 		return pm_log_bad_record(log, record,
 					 "has a size that is not a multiple of 8");
-	some = fill(log, record->size);
-	if (some <= 0)
-		return some ? some : at_end(log, log->used - log->at);
+	some = need(log, record->size);
 	*out = (const void *)(log->buffer + log->at);
-	return 1;
+	return some;
 }
 
 /* Returns how many bytes follow RECORD that are not records. */
