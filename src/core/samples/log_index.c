@@ -76,33 +76,42 @@ static int set_text(struct perfmon_log *log, char **to, const char *text, size_t
 	return 0;
 }
 
-int pm_log_bytes(struct perfmon_log *log, uint64_t offset, uint64_t size,
-		 unsigned char **bytes)
+int pm_log_read_at(struct perfmon_log *log, uint64_t offset, uint64_t size, void *to)
 {
-	unsigned char *made;
 	ssize_t n;
 
-	/* Checked before memory is allocated. */
 	if (offset > log->file_size || size > log->file_size - offset)
 		return pm_diag_set(&log->diag, -EBADMSG,
 				   "the log is damaged: it ends at offset %" PRIu64
 				   ", before %" PRIu64 " bytes at offset %" PRIu64,
 				   log->file_size, size, offset);
-	made = malloc(size + 1);
-	if (!made)
-		return pm_diag_set(&log->diag, -ENOMEM,
-				   "out of memory while reading the log");
-	n = pm_file_read_at(log->fd, made, size, offset);
-	if (n < 0 || (uint64_t)n < size) {
-		free(made);
+	n = pm_file_read_at(log->fd, to, size, offset);
+	if (n < 0 || (uint64_t)n < size)
 		return pm_diag_set(&log->diag, n < 0 ? (int)n : -EBADMSG,
 				   "cannot read the log at offset %" PRIu64 ": %s",
 				   n < 0 ? offset : offset + (uint64_t)n,
 				   n < 0 ? strerror((int)-n) : "the file became shorter");
-	}
-	made[size] = '\0';
-	*bytes = made;
 	return 0;
+}
+
+/* Reads a part of the file into memory, which the caller frees. */
+static int read_section(struct perfmon_log *log, const struct pm_log_section *section,
+			unsigned char **bytes)
+{
+	/* No more than the file has, whatever it says. */
+	const uint64_t most =
+		section->size < log->file_size ? section->size : log->file_size;
+	unsigned char *made = malloc(most + 1);
+	int err;
+
+	if (!made)
+		return no_memory(log);
+	err = pm_log_read_at(log, section->offset, section->size, made);
+	if (err)
+		free(made);
+	else
+		*bytes = made;
+	return err;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -116,16 +125,17 @@ uint32_t pm_log_event_of(struct perfmon_log *log, uint64_t id)
 {
 	const struct pm_log_id key = {.id = id}, *found;
 
-	if (!log->ids_sorted && log->id_count)
+	if (!log->id_count)
+		return UINT32_MAX;
+	if (!log->ids_sorted)
 		qsort(log->ids, log->id_count, sizeof(key), compare_ids);
 	log->ids_sorted = true;
-	found = log->id_count
-			? bsearch(&key, log->ids, log->id_count, sizeof(key), compare_ids)
-			: NULL;
+	found = bsearch(&key, log->ids, log->id_count, sizeof(key), compare_ids);
 	return found ? found->event : UINT32_MAX;
 }
 
-static int add_ids(struct perfmon_log *log, uint32_t event, const void *ids, size_t count)
+/* Adds IDs of the last event. */
+static int add_ids(struct perfmon_log *log, const void *ids, size_t count)
 {
 	if (count > PM_LOG_IDS_LIMIT - log->id_count)
 		return bad(log, "too many events");
@@ -142,9 +152,9 @@ static int add_ids(struct perfmon_log *log, uint32_t event, const void *ids, siz
 		struct pm_log_id *to = &log->ids[log->id_count++];
 
 		memcpy(&to->id, (const char *)ids + i * sizeof(to->id), sizeof(to->id));
-		to->event = event;
+		to->event = log->count - 1;
 	}
-	log->sources[event].ids += count;
+	log->sources[log->count - 1].ids += count;
 	log->ids_sorted = false;
 	return 0;
 }
@@ -169,34 +179,51 @@ static int take_attr(struct perfmon_log *log, struct bytes *bytes,
 	return 0;
 }
 
-static bool same_layout(const struct perf_event_attr *a, const struct perf_event_attr *b)
+static int add_source(struct perfmon_log *log, struct bytes *bytes)
 {
-	return a->sample_type == b->sample_type && a->sample_id_all == b->sample_id_all;
-}
+	struct perf_event_attr attr;
+	const struct perf_event_attr *first = &attr;
+	bool same_trailers;
+	int err = take_attr(log, bytes, &attr);
 
-static int add_source(struct perfmon_log *log, const struct perf_event_attr *attr)
-{
-	const bool identified = attr->sample_type & PERF_SAMPLE_IDENTIFIER;
-
+	if (err)
+		return err;
 	if (log->count == PM_LOG_EVENTS_MAX)
 		return bad(log, "too many events");
 	if (!PM_GROW(log->sources, log->count))
 		return no_memory(log);
-	log->identified = identified && (!log->count || log->identified);
-	log->alike =
-		!log->count || (log->alike && same_layout(attr, &log->sources[0].attr));
-	if (log->count && attr->sample_id_all != log->sources[0].attr.sample_id_all)
-		log->identified = false;
-	log->sources[log->count++] = (struct pm_log_source){.attr = *attr};
+	if (log->count)
+		first = &log->sources[0].attr;
+	else
+		log->identified = log->alike = true;
+	same_trailers = attr.sample_id_all == first->sample_id_all;
+	log->identified &= same_trailers && attr.sample_type & PERF_SAMPLE_IDENTIFIER;
+	log->alike &= same_trailers && attr.sample_type == first->sample_type;
+	log->sources[log->count++] = (struct pm_log_source){.attr = attr};
 	return 0;
 }
 
-static int index_attrs(struct perfmon_log *log, const struct pm_log_header *header)
+static int index_ids(struct perfmon_log *log, const struct pm_log_section *section)
+{
+	const uint64_t count = section->size / sizeof(uint64_t);
+	unsigned char *ids;
+	int err;
+
+	if (section->size % sizeof(uint64_t) || count > PM_LOG_IDS_LIMIT)
+		return bad(log, "the size of an event's ID list is invalid");
+	err = read_section(log, section, &ids);
+	if (err)
+		return err;
+	err = add_ids(log, ids, count);
+	free(ids);
+	return err;
+}
+
+int pm_log_index_attrs(struct perfmon_log *log, const struct pm_log_header *header)
 {
 	const uint64_t each = header->attr_size;
 	struct pm_log_section section;
-	struct perf_event_attr attr;
-	unsigned char *attrs = NULL, *ids;
+	unsigned char *attrs;
 	int err;
 
 	if (each < PERF_ATTR_SIZE_VER0 + sizeof(section) || each > 65536 ||
@@ -204,26 +231,16 @@ static int index_attrs(struct perfmon_log *log, const struct pm_log_header *head
 		return bad(log, "the size of the event list is invalid");
 	if (!header->attrs.size)
 		return bad(log, "the event list is empty");
-	err = pm_log_bytes(log, header->attrs.offset, header->attrs.size, &attrs);
+	err = read_section(log, &header->attrs, &attrs);
+	if (err)
+		return err;
 	for (uint64_t at = 0; !err && at < header->attrs.size; at += each) {
 		struct bytes bytes = {attrs + at, each - sizeof(section)};
 
-		memcpy(&section, attrs + at + each - sizeof(section), sizeof(section));
-		err = take_attr(log, &bytes, &attr);
-		if (!err)
-			err = add_source(log, &attr);
-		if (err || !section.size)
-			continue;
-		if (section.size % sizeof(uint64_t) ||
-		    section.size / sizeof(uint64_t) > PM_LOG_IDS_LIMIT) {
-			err = bad(log, "the size of an event's ID list is invalid");
-			continue;
-		}
-		err = pm_log_bytes(log, section.offset, section.size, &ids);
-		if (err)
-			continue;
-		err = add_ids(log, log->count - 1, ids, section.size / sizeof(uint64_t));
-		free(ids);
+		memcpy(&section, attrs + at + bytes.left, sizeof(section));
+		err = add_source(log, &bytes);
+		if (!err && section.size)
+			err = index_ids(log, &section);
 	}
 	free(attrs);
 	return err;
@@ -320,42 +337,33 @@ static int index_feature(struct perfmon_log *log, uint64_t feature, struct bytes
 
 int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *header)
 {
-	/* pm_log_index() has checked this for overflow. */
+	/* The reader of the header has checked this for overflow. */
 	uint64_t at = header->data.offset + header->data.size;
 	struct pm_log_section section;
 	unsigned char *bytes;
 	int err = 0;
 
+	if (log->growing || log->cut)
+		return 0;
 	for (unsigned int feature = 0; feature < PM_LOG_FEATURES && !err; feature++) {
 		if (!(header->features[feature / 64] >> feature % 64 & 1))
 			continue;
-		err = pm_log_bytes(log, at, sizeof(section), &bytes);
+		err = pm_log_read_at(log, at, sizeof(section), &section);
 		if (err)
 			break;
-		memcpy(&section, bytes, sizeof(section));
-		free(bytes);
 		at += sizeof(section);
 		if (section.offset > log->file_size ||
 		    section.size > log->file_size - section.offset)
 			return bad(log, "the texts about the machine are truncated");
 		if (feature > PM_LOG_EVENT_DESC || section.size > FEATURE_MAX)
 			continue;
-		err = pm_log_bytes(log, section.offset, section.size, &bytes);
+		err = read_section(log, &section, &bytes);
 		if (err)
 			break;
 		err = index_feature(log, feature, &(struct bytes){bytes, section.size});
 		free(bytes);
 	}
 	return err;
-}
-
-int pm_log_index(struct perfmon_log *log, const struct pm_log_header *header)
-{
-	int err = index_attrs(log, header);
-
-	if (err)
-		return err;
-	return log->growing || log->cut ? 0 : pm_log_index_features(log, header);
 }
 
 static int index_update(struct perfmon_log *log, struct bytes *bytes)
@@ -376,19 +384,13 @@ int pm_log_index_record(struct perfmon_log *log, const struct perf_event_header 
 {
 	struct bytes bytes = {(const unsigned char *)(record + 1),
 			      record->size - sizeof(*record)};
-	struct perf_event_attr attr;
 	uint64_t feature;
 	int err;
 
 	switch (record->type) {
 	case PM_LOG_RECORD_ATTR:
-		err = take_attr(log, &bytes, &attr);
-		if (!err)
-			err = add_source(log, &attr);
-		if (!err)
-			err = add_ids(log, log->count - 1, bytes.at,
-				      bytes.left / sizeof(uint64_t));
-		return err;
+		err = add_source(log, &bytes);
+		return err ?: add_ids(log, bytes.at, bytes.left / sizeof(uint64_t));
 	case PM_LOG_RECORD_EVENT_UPDATE:
 		return index_update(log, &bytes);
 	case PM_LOG_RECORD_FEATURE:

@@ -86,14 +86,11 @@ static int place(struct perfmon_log *log, const struct pm_log_header *header)
 
 static int read_header(struct perfmon_log *log, struct pm_log_header *header)
 {
-	unsigned char *bytes;
 	struct stat st;
-	int err = pm_log_bytes(log, 0, sizeof(*header), &bytes);
+	int err = pm_log_read_at(log, 0, sizeof(*header), header);
 
 	if (err)
 		return err;
-	memcpy(header, bytes, sizeof(*header));
-	free(bytes);
 	/* The size comes second: what the header speaks of is there by now. */
 	err = pm_kernel_fstat(log->fd, &st);
 	if (err)
@@ -109,9 +106,7 @@ static int look_again(struct perfmon_log *log)
 	struct pm_log_header header;
 	int err = read_header(log, &header);
 
-	/* The features, which its writer adds at the end. */
-	return err || log->growing || log->cut ? err
-					       : pm_log_index_features(log, &header);
+	return err ?: pm_log_index_features(log, &header);
 }
 
 static int open_file(struct perfmon_log *log)
@@ -119,10 +114,9 @@ static int open_file(struct perfmon_log *log)
 	struct pm_log_header header;
 	int err = read_header(log, &header);
 
-	if (!err)
-		err = pm_log_index(log, &header);
-	if (!err)
-		log->position = header.data.offset;
+	err = err ?: pm_log_index_attrs(log, &header);
+	err = err ?: pm_log_index_features(log, &header);
+	log->position = header.data.offset;
 	return err;
 }
 

@@ -57,13 +57,12 @@ struct perfmon_log {
 	struct pm_diag diag;
 };
 
-/* Reads SIZE bytes at OFFSET of a file into a new block, with a zero byte behind them.
- * Returns -EBADMSG if the file is too short. */
-int pm_log_bytes(struct perfmon_log *log, uint64_t offset, uint64_t size,
-		 unsigned char **bytes);
+/* Reads SIZE bytes at OFFSET of a file. Returns 0, -EBADMSG if the file is too short, or
+ * another error. */
+int pm_log_read_at(struct perfmon_log *log, uint64_t offset, uint64_t size, void *to);
 
-/* Reads the head of a file: its attrs and its features. */
-int pm_log_index(struct perfmon_log *log, const struct pm_log_header *header);
+/* Reads the head of a file: its attrs, and its features if its writer has finished. */
+int pm_log_index_attrs(struct perfmon_log *log, const struct pm_log_header *header);
 int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *header);
 
 /* Reads a record of perf's own about events or the machine. Returns 0 or an error. */
