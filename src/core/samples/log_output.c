@@ -115,18 +115,6 @@ static int write_head(struct pm_log *log)
 	return err;
 }
 
-/* Makes the records' size known in the file, in case this process ends. */
-static int write_size(struct pm_log *log, uint64_t size)
-{
-	int err = 0;
-
-	write_all(log, &size, sizeof(size),
-		  offsetof(struct pm_log_header, data) +
-			  offsetof(struct pm_log_section, size),
-		  &err);
-	return err;
-}
-
 /* The lock is held, but released while the owner is called. */
 static void fail(struct pm_log *log, int error)
 {
@@ -162,11 +150,14 @@ static size_t write_buffer(struct pm_log *log, const struct pm_bytes *buffer, in
 {
 	size_t done = write_all(log, buffer->data, buffer->used,
 				log->data_offset + log->written, err);
+	const uint64_t size = log->written + done;
 
 	if (*err)
-		done = whole(buffer, done);
-	else if (!log->stream)
-		*err = write_size(log, log->written + done);
+		return whole(buffer, done);
+	/* The file says how much there is, in case this process ends. */
+	if (!log->stream)
+		write_all(log, &size, sizeof(size),
+			  offsetof(struct pm_log_header, data.size), err);
 	return done;
 }
 
@@ -217,14 +208,24 @@ static bool can_wait(struct pm_log *log)
 	return pthread_cond_timedwait(&log->work, &log->lock, &until) != ETIMEDOUT;
 }
 
-void *pm_log_run(void *argument)
+/* Writes the head. The lock is held, but released meanwhile. */
+static void renew_head(struct pm_log *log)
 {
-	struct pm_log *log = argument;
-	int err = write_head(log);
+	int err;
 
+	pthread_mutex_unlock(&log->lock);
+	err = write_head(log);
 	pthread_mutex_lock(&log->lock);
 	if (err)
 		fail(log, err);
+}
+
+void *pm_log_run(void *argument)
+{
+	struct pm_log *log = argument;
+
+	pthread_mutex_lock(&log->lock);
+	renew_head(log);
 	for (;;) {
 		uint64_t asked;
 
@@ -233,22 +234,14 @@ void *pm_log_run(void *argument)
 		asked = log->flush_asked;
 		if (log->active.used) {
 			write_records(log);
-			continue;
-		}
-		if (asked != log->flush_done) {
-			if (!log->stream && !log->error) {
-				pthread_mutex_unlock(&log->lock);
-				err = write_head(log);
-				pthread_mutex_lock(&log->lock);
-				if (err)
-					fail(log, err);
-			}
+		} else if (asked != log->flush_done) {
+			if (!log->stream && !log->error)
+				renew_head(log);
 			log->flush_done = asked;
 			pthread_cond_broadcast(&log->done);
-			continue;
-		}
-		if (is_over(log))
+		} else if (is_over(log)) {
 			break;
+		}
 	}
 	pthread_mutex_unlock(&log->lock);
 	return NULL;

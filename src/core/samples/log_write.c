@@ -155,32 +155,24 @@ int pm_log_create(struct pm_log **log, const char *path, int fd,
 		made->options = *options;
 	made->options.buffer_size = capacity;
 	made->file = PM_OWNED_NONE;
-	err = take_events(made, events, count, diag);
-	if (err)
-		goto fail;
-	err = -ENOMEM;
 	made->active.data = malloc(capacity);
 	made->writing.data = malloc(capacity);
-	if (!made->active.data || !made->writing.data)
-		goto fail;
-	err = take_target(made, path, fd, diag);
-	if (err)
-		goto fail;
-	if (!made->stream) {
+	err = take_events(made, events, count, diag);
+	if (!err && (!made->active.data || !made->writing.data))
+		err = -ENOMEM;
+	err = err ?: take_target(made, path, fd, diag);
+	if (!err && !made->stream) {
 		/* The head's length does not change later. */
 		pm_log_head(made, &head, 0);
 		made->data_offset = head.used;
 		err = head.failed ? -ENOMEM : 0;
 		pm_bytes_free(&head);
 	}
-	if (!err)
-		err = start(made, diag);
+	err = err ?: start(made, diag);
 	if (err)
-		goto fail;
-	*log = made;
-	return 0;
-fail:
-	pm_log_forget(made);
+		pm_log_forget(made);
+	else
+		*log = made;
 	return err;
 }
 
@@ -411,7 +403,7 @@ int pm_log_flush(struct pm_log *log)
 int pm_log_close(struct pm_log *log)
 {
 	struct pm_quiet quiet;
-	int err, more = 0;
+	int err, more;
 
 	if (!log)
 		return 0;
@@ -426,13 +418,10 @@ int pm_log_close(struct pm_log *log)
 	pthread_cond_signal(&log->work);
 	pthread_mutex_unlock(&log->lock);
 	pthread_join(log->thread, NULL);
-	err = log->error;
-	if (!log->stream)
-		more = pm_log_complete(log);
-	err = err ? err : more;
-	if (log->own_fd)
-		more = pm_owned_close(&log->file);
-	err = err ? err : more;
+	more = log->stream ? 0 : pm_log_complete(log);
+	err = log->error ?: more;
+	more = log->own_fd ? pm_owned_close(&log->file) : 0;
+	err = err ?: more;
 	pthread_cond_destroy(&log->done);
 	pthread_cond_destroy(&log->work);
 	pthread_mutex_destroy(&log->lock);
