@@ -78,9 +78,6 @@ void *pm_log_run(void *log);
  * writes the features, and last the header that announces them. Returns 0 or an error. */
 int pm_log_complete(struct pm_log *log);
 
-/* Does the same as pm_log_append(), but waits for room. */
-int pm_log_append_patiently(struct pm_log *log, const struct perf_event_header *record);
-
 /* Begins a record in BYTES and returns the offset of its header. */
 size_t pm_log_record_begin(struct pm_bytes *bytes, uint32_t type, uint16_t misc);
 /* Ends the record at START: pads it, sets its size, and adds the zeroed trailer that the
