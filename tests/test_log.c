@@ -352,6 +352,40 @@ Test(log, a_file_may_be_finished_at_any_call)
 	}
 }
 
+static atomic_int thread_id, thread_may_end;
+
+static void *stay(void *unused)
+{
+	atomic_store(&thread_id, gettid());
+	WAIT_UNTIL(atomic_load(&thread_may_end));
+	return unused;
+}
+
+/* perf looks for the names of functions in the mappings of a sample's process. */
+Test(log, a_thread_stands_for_its_process)
+{
+	struct pm_log *log = log_begin(log_path, -1, 0);
+	unsigned int names = 0, maps = 0;
+	struct perfmon_log *reader;
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, stay, NULL), 0);
+	WAIT_UNTIL(atomic_load(&thread_id));
+	cr_assert_eq(pm_log_process(log, atomic_load(&thread_id), NULL), 0);
+	atomic_store(&thread_may_end, 1);
+	pthread_join(thread, NULL);
+	cr_assert_eq(pm_log_close(log), 0);
+	reader = log_reopen(log_path);
+	while (next(reader) == 1) {
+		cr_assert_eq(got.pid, getpid());
+		names += got.type == PERFMON_LOG_TYPE_NAME && got.tid == thread_id;
+		maps += got.type == PERFMON_LOG_TYPE_MAP2;
+	}
+	cr_assert_eq(names, 1);
+	cr_assert_gt(maps, 1);
+	perfmon_log_close(reader);
+}
+
 /* Row: HW-11 (written in the background: nobody flushes and nobody closes) */
 Test(log, what_is_appended_is_written_by_itself)
 {

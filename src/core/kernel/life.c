@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/kernel/files.h"
@@ -37,6 +38,20 @@ int pm_life_read(pid_t id, struct pm_life *life)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", id ?: pm_kernel_getpid());
 	return pm_life_read_at(path, life);
+}
+
+pid_t pm_process_id(int32_t id)
+{
+	char path[64], text[1024];
+	const char *line;
+
+	if (!id)
+		return pm_kernel_getpid();
+	snprintf(path, sizeof(path), "/proc/%d/status", id);
+	if (pm_file_text(path, text, sizeof(text)) < 0)
+		return id;
+	line = strstr(text, "\nTgid:");
+	return line && atoi(line + 6) > 0 ? atoi(line + 6) : id;
 }
 
 bool pm_life_program_has_ended(void)

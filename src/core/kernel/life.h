@@ -23,6 +23,9 @@ int pm_life_read(pid_t id, struct pm_life *life);
 /* The same of a file "stat" at PATH in /proc. */
 int pm_life_read_at(const char *path, struct pm_life *life);
 
+/* Returns the process that ID names: 0 is the calling process, a thread its own. */
+pid_t pm_process_id(int32_t id);
+
 /* Returns whether only the library's own threads are left of the process: its first
  * thread has called pthread_exit(), and all others of the program have ended. The
  * library's threads then end, too, so that the process ends as it would without them. */

@@ -12,6 +12,7 @@
 
 #include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
+#include "core/kernel/life.h"
 #include "core/kernel/process_maps.h"
 #include "core/samples/log_format.h"
 #include "core/samples/log_internal.h"
@@ -451,27 +452,27 @@ static bool add_mapping(const struct pm_process_map *map, void *argument)
 
 int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag)
 {
-	struct adding to = {.log = log, .pid = pid};
+	struct adding to = {.log = log, .pid = pm_process_id(pid)};
 	char path[64];
 	char **threads;
 	size_t count;
 	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)to.pid);
 	err = pm_dir_list(path, &threads, &count);
 	if (err)
 		return pm_diag_set(diag, err == -ENOENT ? -ESRCH : err,
-				   "cannot list the threads of process %d: %s", (int)pid,
-				   strerror(err == -ENOENT ? ESRCH : -err));
+				   "cannot list the threads of process %d: %s",
+				   (int)to.pid, strerror(err == -ENOENT ? ESRCH : -err));
 	for (size_t i = 0; i < count && !err; i++)
 		err = add_thread(&to, threads[i]);
 	free(threads);
 	if (!err) {
-		err = pm_process_maps(pid, add_mapping, &to);
+		err = pm_process_maps(to.pid, add_mapping, &to);
 		if (err < 0)
 			err = pm_diag_set(diag, err == -ENOENT ? -ESRCH : err,
 					  "cannot read the mappings of process %d: %s",
-					  (int)pid, strerror(-err));
+					  (int)to.pid, strerror(-err));
 		else
 			err = to.err;
 	}

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "core/api/export.h"
+#include "core/kernel/life.h"
 #include "core/session/calls.h"
 #include "core/session/targets/targets.h"
 #include "core/topology/topology.h"

@@ -6,11 +6,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/kernel/files.h"
 #include "core/kernel/life.h"
 #include "core/session/targets/targets.h"
 #include "core/session/threads/threads.h"
@@ -21,20 +19,6 @@
 #define ATTEMPTS 5
 
 /* --- what /proc says ---------------------------------------------------------------- */
-
-pid_t pm_process_id(int32_t id)
-{
-	char path[64], text[1024];
-	const char *line;
-
-	if (!id)
-		return pm_kernel_getpid();
-	snprintf(path, sizeof(path), "/proc/%d/status", id);
-	if (pm_file_text(path, text, sizeof(text)) < 0)
-		return id;
-	line = strstr(text, "\nTgid:");
-	return line && atoi(line + 6) > 0 ? atoi(line + 6) : id;
-}
 
 static bool process_is_gone(const struct pm_session_process *process)
 {

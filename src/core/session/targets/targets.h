@@ -66,9 +66,6 @@ void pm_target_take_out(struct perfmon_session *session, struct pm_session_plan 
 
 /* --- process.c ---------------------------------------------------------------------- */
 
-/* Returns the process that ID names: 0 is the calling process, a thread its own. */
-pid_t pm_process_id(int32_t id);
-
 /* Opens PLAN on all threads of the process that TARGET asks for, and makes it one of the
  * session's, or opens it on those of PID, which is one. The most counters that a thread
  * was refused, or a negative errno with nothing of it open. */
