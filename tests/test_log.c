@@ -386,6 +386,27 @@ Test(log, a_thread_stands_for_its_process)
 	perfmon_log_close(reader);
 }
 
+Test(log, many_events_leave_room_for_the_command)
+{
+	int fd = open(log_path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	struct perfmon_log_info info = {.size = sizeof(info)};
+	struct pm_log_event events[300];
+	struct perfmon_log *reader;
+	struct pm_log *log;
+
+	for (size_t i = 0; i < 300; i++)
+		events[i] = log_events[i % 2];
+	cr_assert_eq(pm_log_create(&log, NULL, fd, events, 300, NULL, NULL), 0);
+	cr_assert_eq(pm_log_close(log), 0);
+	close(fd);
+	reader = log_reopen(log_path);
+	cr_assert_eq(next(reader), 0);
+	cr_assert_eq(perfmon_log_get_info(reader, &info), 0);
+	cr_assert_eq(info.events, 300);
+	cr_assert_str_not_empty(info.command);
+	perfmon_log_close(reader);
+}
+
 /* Row: HW-11 (written in the background: nobody flushes and nobody closes) */
 Test(log, what_is_appended_is_written_by_itself)
 {

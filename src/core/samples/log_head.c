@@ -93,7 +93,8 @@ static bool add_command(struct pm_bytes *bytes)
 		return false;
 	pm_bytes_add_u32(bytes, 0);
 	/* More would not fit into a record of a stream. */
-	for (char *at = text; at < text + length && bytes->used < 32768; count++) {
+	for (char *at = text; at < text + length && bytes->used - count_at < 32768;
+	     count++) {
 		size_t argument = strnlen(at, (size_t)(text + length - at));
 
 		if (argument > 16384)
