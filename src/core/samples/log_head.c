@@ -48,17 +48,6 @@ static void add_text(struct pm_bytes *bytes, const char *text)
 	pm_bytes_grow(bytes, padded - length);
 }
 
-static bool add_file_text(struct pm_bytes *bytes, const char *path)
-{
-	char *text;
-
-	if (pm_file_read(path, &text) < 0)
-		return false;
-	add_text(bytes, text);
-	free(text);
-	return true;
-}
-
 /* Counts the CPUs of a list such as "0-3,8". */
 static uint32_t list_length(const char *path)
 {
@@ -143,16 +132,18 @@ static const char *architecture(void)
 static bool add_feature(const struct pm_log *log, unsigned int feature,
 			struct pm_bytes *bytes)
 {
-	switch (feature) {
-	case PM_LOG_HOSTNAME: {
-		char host[256];
+	char text[256] = "";
 
-		pm_machine_host(host, sizeof(host));
-		add_text(bytes, host);
-		return host[0];
-	}
+	switch (feature) {
+	case PM_LOG_HOSTNAME:
+		pm_machine_host(text, sizeof(text));
+		add_text(bytes, text);
+		return text[0];
 	case PM_LOG_OSRELEASE:
-		return add_file_text(bytes, "/proc/sys/kernel/osrelease");
+		pm_file_text("/proc/sys/kernel/osrelease", text, sizeof(text));
+		text[strcspn(text, "\n")] = '\0';
+		add_text(bytes, text);
+		return text[0];
 	case PM_LOG_VERSION:
 		add_text(
 			bytes,
