@@ -124,7 +124,7 @@ int pm_log_decode(struct perfmon_log *log, const struct perf_event_header *recor
 	if (record->type == PERFMON_LOG_TYPE_SAMPLE ||
 	    record->type == PERFMON_LOG_TYPE_READ) {
 		if (!attr)
-			return 0;
+			return 1;
 		err = record->type == PERFMON_LOG_TYPE_SAMPLE
 			      ? pm_sample_decode(attr, record, &log->sample)
 			      : pm_sample_decode_read(attr, record, &log->sample);
@@ -147,7 +147,7 @@ int pm_log_decode(struct perfmon_log *log, const struct perf_event_header *recor
 	if (!take_body(record, body, out))
 		return pm_log_bad_record(log, record, "is too short for its type");
 	out->sample = attr ? &log->sample : NULL;
-	return 0;
+	return 1;
 }
 
 bool pm_log_decode_user(struct perfmon_log *log, const struct perf_event_header *record,

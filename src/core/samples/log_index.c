@@ -390,14 +390,17 @@ int pm_log_index_record(struct perfmon_log *log, const struct perf_event_header 
 	switch (record->type) {
 	case PM_LOG_RECORD_ATTR:
 		err = add_source(log, &bytes);
-		return err ?: add_ids(log, bytes.at, bytes.left / sizeof(uint64_t));
+		err = err ?: add_ids(log, bytes.at, bytes.left / sizeof(uint64_t));
+		return err ?: 2;
 	case PM_LOG_RECORD_EVENT_UPDATE:
-		return index_update(log, &bytes);
+		return index_update(log, &bytes) ?: 2;
 	case PM_LOG_RECORD_FEATURE:
 		if (!take_into(&bytes, &feature, sizeof(feature)))
 			return bad(log, "a record about the machine is truncated");
-		return index_feature(log, feature, &bytes);
+		return index_feature(log, feature, &bytes) ?: 2;
+	case PM_LOG_RECORD_FINISHED_ROUND:
+		return 2;
 	default:
-		return 0;
+		return 1;
 	}
 }

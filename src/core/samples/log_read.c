@@ -13,21 +13,19 @@
 #include "core/api/message.h"
 #include "core/kernel/kernel.h"
 
-#define BUFFER_SIZE ((size_t)4 * PM_LOG_RECORD_MAX)
-
 /* Fills the buffer until it has NEED bytes. Returns 1, 0 if the log has no more, or an
  * error. */
 static int fill(struct perfmon_log *log, size_t need)
 {
 	/* Records are read in place, so they must be aligned. */
-	if (log->at % 8 || log->at + need > BUFFER_SIZE) {
+	if (log->at % 8 || log->at + need > sizeof(log->buffer)) {
 		memmove(log->buffer, log->buffer + log->at, log->used - log->at);
 		log->used -= log->at;
 		log->at = 0;
 	}
 	while (log->used - log->at < need) {
 		const uint64_t next = log->position + (log->used - log->at);
-		uint64_t room = BUFFER_SIZE - log->used;
+		uint64_t room = sizeof(log->buffer) - log->used;
 		ssize_t n;
 
 		if (next >= log->data_end)
@@ -168,16 +166,10 @@ static int make(struct perfmon_log **log, const char *path, int fd, char *messag
 		size_t message_size)
 {
 	struct perfmon_log *made = calloc(1, sizeof(*made));
-	unsigned char *buffer = malloc(BUFFER_SIZE);
 	int err;
 
-	if (!made || !buffer) {
-		free(buffer);
-		free(made);
-		pm_message_tell("out of memory", message, message_size);
-		return -ENOMEM;
-	}
-	made->buffer = buffer;
+	if (!made)
+		return pm_message_end(-ENOMEM, "out of memory", message, message_size);
 	made->fd = fd;
 	if (path) {
 		made->fd = pm_kernel_open(path, O_RDONLY, 0);
@@ -187,7 +179,7 @@ static int make(struct perfmon_log **log, const char *path, int fd, char *messag
 		      ? open_log(made)
 		      : pm_diag_set(&made->diag, made->fd, "cannot open the log '%s': %s",
 				    path, strerror(-made->fd));
-	pm_message_tell(err ? made->diag.text : "", message, message_size);
+	pm_message_end(err, made->diag.text, message, message_size);
 	if (err)
 		perfmon_log_close(made);
 	else
@@ -200,8 +192,8 @@ PM_EXPORT int perfmon_log_open(struct perfmon_log **log, const char *path, char 
 {
 	if (log && path)
 		return make(log, path, -1, message, message_size);
-	pm_message_tell("the handle or the path is NULL", message, message_size);
-	return -EINVAL;
+	return pm_message_end(-EINVAL, "the handle or the path is NULL", message,
+			      message_size);
 }
 
 PM_EXPORT int perfmon_log_open_descriptor(struct perfmon_log **log, int fd, char *message,
@@ -209,9 +201,9 @@ PM_EXPORT int perfmon_log_open_descriptor(struct perfmon_log **log, int fd, char
 {
 	if (log && fd >= 0)
 		return make(log, NULL, fd, message, message_size);
-	pm_message_tell(log ? "the descriptor is negative" : "the handle is NULL",
-			message, message_size);
-	return log ? -EBADF : -EINVAL;
+	return pm_message_end(log ? -EBADF : -EINVAL,
+			      log ? "the descriptor is negative" : "the handle is NULL",
+			      message, message_size);
 }
 
 PM_EXPORT void perfmon_log_close(struct perfmon_log *log)
@@ -229,7 +221,6 @@ PM_EXPORT void perfmon_log_close(struct perfmon_log *log)
 	free(log->architecture);
 	free(log->writer);
 	free(log->command);
-	free(log->buffer);
 	free(log);
 }
 
@@ -344,28 +335,15 @@ static int step(struct perfmon_log *log, struct perfmon_log_record *out)
 		.data = record,
 		.data_size = record->size,
 	};
-	if (record->type < PM_LOG_RECORD_ATTR) {
+	if (record->type < PM_LOG_RECORD_ATTR)
 		err = pm_log_decode(log, record, out);
-		advance(log, record->size);
-		return err ? err : 1;
-	}
-	if (record->type == PM_LOG_RECORD_EVENT_TYPE) {
-		bool ours = pm_log_decode_user(log, record, out);
-
-		advance(log, record->size);
-		return ours ? 1 : 2;
-	}
-	err = pm_log_index_record(log, record);
-	if (err)
-		return err;
+	else if (record->type == PM_LOG_RECORD_EVENT_TYPE)
+		err = pm_log_decode_user(log, record, out) ? 1 : 2;
+	else
+		err = pm_log_index_record(log, record);
 	log->skip = trailing(record);
 	advance(log, record->size);
-	return record->type == PM_LOG_RECORD_ATTR ||
-			       record->type == PM_LOG_RECORD_EVENT_UPDATE ||
-			       record->type == PM_LOG_RECORD_FEATURE ||
-			       record->type == PM_LOG_RECORD_FINISHED_ROUND
-		       ? 2
-		       : 1;
+	return err;
 }
 
 PM_EXPORT int perfmon_log_next(struct perfmon_log *log, struct perfmon_log_record *record)

@@ -37,7 +37,6 @@ struct perfmon_log {
 
 	uint64_t file_size;
 	uint64_t data_end; /* the records' end; UINT64_MAX: the end of the bytes */
-	unsigned char *buffer;
 	size_t at, used;   /* bytes of the buffer from at to used are not read yet */
 	uint64_t position; /* position of the buffer's `at` in the log */
 	uint64_t skip;	   /* bytes from there on that are not records */
@@ -55,6 +54,7 @@ struct perfmon_log {
 	uint32_t cpus;
 	struct perfmon_sample sample;
 	struct pm_diag diag;
+	_Alignas(uint64_t) unsigned char buffer[4 * PM_LOG_RECORD_MAX];
 };
 
 /* Reads SIZE bytes at OFFSET of a file. Returns 0, -EBADMSG if the file is too short, or
@@ -65,10 +65,11 @@ int pm_log_read_at(struct perfmon_log *log, uint64_t offset, uint64_t size, void
 int pm_log_index_attrs(struct perfmon_log *log, const struct pm_log_header *header);
 int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *header);
 
-/* Reads a record of perf's own about events or the machine. Returns 0 or an error. */
+/* Reads a record of perf's own. Returns 1 if it is for the user, too, 2 if it is about events
+ * or the machine, or an error. */
 int pm_log_index_record(struct perfmon_log *log, const struct perf_event_header *record);
 
-/* Decodes a record of one of the kernel's types. Returns 0 or an error. */
+/* Decodes a record of one of the kernel's types. Returns 1 or an error. */
 int pm_log_decode(struct perfmon_log *log, const struct perf_event_header *record,
 		  struct perfmon_log_record *out);
 
