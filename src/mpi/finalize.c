@@ -355,10 +355,19 @@ static bool communicator(MPI_Comm *comm)
 	return false;
 }
 
-static void reduce_all(void)
+/* MPI_Finalize() was called here, in any language. */
+static bool seen;
+
+static void reduce_once(void)
 {
 	MPI_Comm comm;
+	int over = 0;
 
+	PMPI_Finalized(&over);
+	over |= seen;
+	seen = true;
+	if (over)
+		return;
 	wait_read();
 	if (!communicator(&comm))
 		return;
@@ -366,19 +375,6 @@ static void reduce_all(void)
 	PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
 	/* The communicator is never freed, since ranks that died would take part in that. */
 	reduce(comm);
-}
-
-/* MPI_Finalize() was called here, in any language. */
-static bool seen;
-
-static void reduce_once(void)
-{
-	int over = 0;
-
-	PMPI_Finalized(&over);
-	if (!over && !seen)
-		reduce_all();
-	seen = true;
 }
 
 int MPI_Finalize(void)
