@@ -299,6 +299,36 @@ Test(log, a_growing_file_is_followed)
 	perfmon_log_close(reader);
 }
 
+/* A stream has an event once more for each instance that was opened later. */
+Test(log, a_stream_of_many_instances)
+{
+	int fd = open(log_path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	struct perfmon_log_event event = {.size = sizeof(event)};
+	const uint64_t most = PM_LOG_EVENTS_MAX + 10;
+	struct pm_log *log = log_begin(NULL, fd, 0);
+	struct perfmon_log *reader;
+
+	for (uint64_t id = 1000; id <= 1000 + most; id++)
+		cr_assert_eq(pm_log_add_ids(log, 1, &id, 1), 0);
+	/* The kernel's IDs grow, but nothing may rely on that. */
+	cr_assert_eq(pm_log_add_ids(log, 0, &(uint64_t){7}, 1), 0);
+	for (uint64_t i = 0; i < 2; i++) {
+		log_make_sample(&record, i == 0, i);
+		record.words[1] = i ? 7 : 1000 + most;
+		cr_assert_eq(pm_log_append(log, &record.header), 0);
+	}
+	cr_assert_eq(pm_log_close(log), 0);
+	reader = log_reopen(log_path);
+	for (uint64_t i = 0; i < 2; i++) {
+		cr_assert_eq(next(reader), 1, "%s", log_message_of(reader));
+		cr_assert_eq(perfmon_log_get_event(reader, got.event, &event), 0);
+		cr_assert_str_eq(event.name, log_events[i == 0].name);
+	}
+	cr_assert_eq(next(reader), 0);
+	perfmon_log_close(reader);
+	close(fd);
+}
+
 /* The writer of a file finishes it before call number CLOSING_IN of one kind. */
 static struct pm_log *closing;
 static enum pm_kernel_call closing_call;

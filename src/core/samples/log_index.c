@@ -153,9 +153,10 @@ static int add_ids(struct perfmon_log *log, const void *ids, size_t count)
 
 		memcpy(&to->id, (const char *)ids + i * sizeof(to->id), sizeof(to->id));
 		to->event = log->count - 1;
+		/* The kernel's own numbers grow, so that there is nothing to sort. */
+		log->ids_sorted &= log->id_count == 1 || to[-1].id <= to->id;
 	}
 	log->sources[log->count - 1].ids += count;
-	log->ids_sorted = false;
 	return 0;
 }
 
@@ -188,7 +189,8 @@ static int add_source(struct perfmon_log *log, struct bytes *bytes)
 
 	if (err)
 		return err;
-	if (log->count == PM_LOG_EVENTS_MAX)
+	/* A stream has an event anew for IDs that came later. */
+	if (log->count == PM_LOG_IDS_LIMIT)
 		return bad(log, "too many events");
 	if (!PM_GROW(log->sources, log->count))
 		return no_memory(log);
