@@ -136,11 +136,10 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/adopt.c src/core/regions/adopt.h src/core/regions/calls.c \
 	src/core/regions/merge_call.c src/core/regions/overlap.c src/core/regions/quantity.c \
 	src/core/regions/report_call.c src/core/regions/task.c src/core/regions/task.h src/core/regions/task_forms.c src/core/regions/team.c \
-	src/core/samples/format.c src/core/samples/format.h \
-	src/core/samples/log_decode.c src/core/samples/log_format.h src/core/samples/log_head.c \
-	src/core/samples/log_index.c src/core/samples/log_internal.h src/core/samples/log_output.c \
-	src/core/samples/log_read.c src/core/samples/log_read.h src/core/samples/log_write.c \
-	src/core/samples/log_write.h src/core/samples/ring.c src/core/samples/ring.h \
+	src/core/samples/format.c src/core/samples/format.h src/core/samples/log_format.h \
+	src/core/samples/log_head.c src/core/samples/log_index.c src/core/samples/log_internal.h \
+	src/core/samples/log_output.c src/core/samples/log_read.c src/core/samples/log_read.h \
+	src/core/samples/log_write.c src/core/samples/log_write.h src/core/samples/ring.c src/core/samples/ring.h \
 	src/core/samples/sample.c src/core/samples/sample.h src/core/samples/samples.h \
 	src/core/session/attach.c src/core/session/calls.h src/core/session/check.c \
 	src/core/session/control.c src/core/session/enter.c src/core/session/helper.c \

@@ -69,18 +69,6 @@ int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *h
  * or the machine, or an error. */
 int pm_log_index_record(struct perfmon_log *log, const struct perf_event_header *record);
 
-/* Decodes a record of one of the kernel's types. Returns 1 or an error. */
-int pm_log_decode(struct perfmon_log *log, const struct perf_event_header *record,
-		  struct perfmon_log_record *out);
-
-/* Decodes a record of the program's own. Returns false if an old perf made it. */
-bool pm_log_decode_user(struct perfmon_log *log, const struct perf_event_header *record,
-			struct perfmon_log_record *out);
-
-/* Sets a message about RECORD, which is the log's next, and returns -EBADMSG. */
-int pm_log_bad_record(struct perfmon_log *log, const struct perf_event_header *record,
-		      const char *what);
-
 /* Returns the event of an ID, or UINT32_MAX. */
 uint32_t pm_log_event_of(struct perfmon_log *log, uint64_t id);
 
