@@ -299,6 +299,47 @@ Test(log, a_growing_file_is_followed)
 	perfmon_log_close(reader);
 }
 
+static void has_event_1(const struct perfmon_log *log)
+{
+	cr_assert_eq(got.type, PERFMON_LOG_TYPE_SAMPLE, "%s", log_message_of(log));
+	cr_assert_eq(got.event, 1);
+	cr_assert_eq(got.sample->address, 0x7000);
+}
+
+/* The same while the file is followed, and nobody flushes it. */
+Test(log, ids_come_while_a_file_is_followed)
+{
+	struct perfmon_log_event event = {.size = sizeof(event)};
+	struct pm_log *log = log_begin(log_path, -1, 0);
+	struct perfmon_log *reader;
+	int err;
+
+	cr_assert_eq(pm_log_flush(log), 0);
+	reader = log_reopen(log_path);
+	cr_assert_eq(next(reader), -EAGAIN);
+	cr_assert_eq(pm_log_add_ids(log, 1, &(uint64_t){999}, 1), 0);
+	log_make_sample(&record, 1, 0);
+	record.words[1] = 999;
+	cr_assert_eq(pm_log_append(log, &record.header), 0);
+	WAIT_UNTIL((err = next(reader)) != -EAGAIN);
+	cr_assert_eq(err, 1);
+	has_event_1(reader);
+	/* The head has no room for so many: they come with the end. */
+	for (uint64_t id = 1000; id < 1200; id++)
+		cr_assert_eq(pm_log_add_ids(log, 1, &id, 1), 0);
+	log_make_sample(&record, 1, 0);
+	record.words[1] = 1199;
+	cr_assert_eq(pm_log_append(log, &record.header), 0);
+	cr_assert_eq(pm_log_close(log), 0);
+	cr_assert_eq(next(reader), 1);
+	has_event_1(reader);
+	cr_assert_eq(next(reader), 0);
+	cr_assert_eq(perfmon_log_get_event(reader, 1, &event), 0);
+	cr_assert_eq(event.ids, 203);
+	cr_assert_eq(perfmon_log_get_event(reader, 2, &event), -EINVAL);
+	perfmon_log_close(reader);
+}
+
 /* A stream has an event once more for each instance that was opened later. */
 Test(log, a_stream_of_many_instances)
 {
@@ -329,29 +370,30 @@ Test(log, a_stream_of_many_instances)
 	close(fd);
 }
 
-/* The writer of a file finishes it before call number CLOSING_IN of one kind. */
+/* The writer of a file finishes it before the reader's read number CLOSING_IN. */
 static struct pm_log *closing;
-static enum pm_kernel_call closing_call;
 static int closing_in;
 
 static int close_now(enum pm_kernel_call call)
 {
-	if (call != closing_call || --closing_in)
+	if (call != PM_CALL_PREAD || --closing_in)
 		return 0;
 	pm_kernel_fault = NULL;
 	cr_assert_eq(pm_log_close(closing), 0);
 	return 0;
 }
 
-static void close_within(enum pm_kernel_call call, int in)
+static void close_within(int reads)
 {
 	struct perfmon_log *reader;
 	char message[512];
 	int err;
 
 	closing = log_begin(log_path, -1, 0);
-	closing_call = call;
-	closing_in = in;
+	closing_in = reads;
+	/* At the end they do not stand where they stood. */
+	for (uint64_t id = 1000; id < 1100; id++)
+		cr_assert_eq(pm_log_add_ids(closing, 1, &id, 1), 0);
 	log_make_sample(&record, 0, 0);
 	cr_assert_eq(pm_log_append(closing, &record.header), 0);
 	cr_assert_eq(pm_log_flush(closing), 0);
@@ -362,24 +404,20 @@ static void close_within(enum pm_kernel_call call, int in)
 		     "%s", message);
 	for (int samples = 0; samples < 2;) {
 		err = next(reader);
-		cr_assert(err == 1 || (err == -EAGAIN && samples), "call %d, use %d: %s",
-			  (int)call, in, log_message_of(reader));
+		cr_assert(err == 1 || (err == -EAGAIN && samples), "read %d: %s", reads,
+			  log_message_of(reader));
 		samples += err == 1;
 	}
 	while ((err = next(reader)) == -EAGAIN && pm_kernel_fault)
 		;
-	cr_assert_eq(err, 0, "call %d, use %d: %s", (int)call, in,
-		     log_message_of(reader));
+	cr_assert_eq(err, 0, "read %d: %s", reads, log_message_of(reader));
 	perfmon_log_close(reader);
 }
 
-Test(log, a_file_may_be_finished_at_any_call)
+Test(log, a_file_may_be_finished_at_any_read)
 {
-	/* Without the end the reader would ask for it again and again. */
-	for (int in = 1; in < 12; in++) {
-		close_within(PM_CALL_FSTAT, in);
-		close_within(PM_CALL_PREAD, in);
-	}
+	for (int reads = 1; reads < 20; reads++)
+		close_within(reads);
 }
 
 static atomic_int thread_id, thread_may_end;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
 #include "core/samples/log_read.h"
 #include "core/text/bytes.h"
 #include "core/text/grow.h"
@@ -76,15 +77,36 @@ static int set_text(struct perfmon_log *log, char **to, const char *text, size_t
 	return 0;
 }
 
+bool pm_log_has(struct perfmon_log *log, uint64_t offset, uint64_t size)
+{
+	struct stat st;
+	uint64_t end;
+
+	if (__builtin_add_overflow(offset, size, &end))
+		return false;
+	/* Its writer may have added them since. */
+	if (end > log->file_size && !pm_kernel_fstat(log->fd, &st))
+		log->file_size = (uint64_t)st.st_size;
+	return end <= log->file_size;
+}
+
+static int range_check(struct perfmon_log *log, uint64_t offset, uint64_t size)
+{
+	if (pm_log_has(log, offset, size))
+		return 0;
+	return pm_diag_set(&log->diag, -EBADMSG,
+			   "the log is damaged: it ends at offset %" PRIu64
+			   ", before %" PRIu64 " bytes at offset %" PRIu64,
+			   log->file_size, size, offset);
+}
+
 int pm_log_read_at(struct perfmon_log *log, uint64_t offset, uint64_t size, void *to)
 {
+	int err = range_check(log, offset, size);
 	ssize_t n;
 
-	if (offset > log->file_size || size > log->file_size - offset)
-		return pm_diag_set(&log->diag, -EBADMSG,
-				   "the log is damaged: it ends at offset %" PRIu64
-				   ", before %" PRIu64 " bytes at offset %" PRIu64,
-				   log->file_size, size, offset);
+	if (err)
+		return err;
 	n = pm_file_read_at(log->fd, to, size, offset);
 	if (n < 0 || (uint64_t)n < size)
 		return pm_diag_set(&log->diag, n < 0 ? (int)n : -EBADMSG,
@@ -98,12 +120,13 @@ int pm_log_read_at(struct perfmon_log *log, uint64_t offset, uint64_t size, void
 static int read_section(struct perfmon_log *log, const struct pm_log_section *section,
 			unsigned char **bytes)
 {
-	/* No more than the file has, whatever it says. */
-	const uint64_t most =
-		section->size < log->file_size ? section->size : log->file_size;
-	unsigned char *made = malloc(most + 1);
-	int err;
+	unsigned char *made;
+	/* Checked before memory is allocated. */
+	int err = range_check(log, section->offset, section->size);
 
+	if (err)
+		return err;
+	made = malloc(section->size + 1);
 	if (!made)
 		return no_memory(log);
 	err = pm_log_read_at(log, section->offset, section->size, made);
@@ -134,8 +157,7 @@ uint32_t pm_log_event_of(struct perfmon_log *log, uint64_t id)
 	return found ? found->event : UINT32_MAX;
 }
 
-/* Adds IDs of the last event. */
-static int add_ids(struct perfmon_log *log, const void *ids, size_t count)
+static int add_ids(struct perfmon_log *log, uint32_t event, const void *ids, size_t count)
 {
 	if (count > PM_LOG_IDS_LIMIT - log->id_count)
 		return bad(log, "too many events");
@@ -152,11 +174,11 @@ static int add_ids(struct perfmon_log *log, const void *ids, size_t count)
 		struct pm_log_id *to = &log->ids[log->id_count++];
 
 		memcpy(&to->id, (const char *)ids + i * sizeof(to->id), sizeof(to->id));
-		to->event = log->count - 1;
+		to->event = event;
 		/* The kernel's own numbers grow, so that there is nothing to sort. */
 		log->ids_sorted &= log->id_count == 1 || to[-1].id <= to->id;
 	}
-	log->sources[log->count - 1].ids += count;
+	log->sources[event].ids += count;
 	return 0;
 }
 
@@ -205,7 +227,8 @@ static int add_source(struct perfmon_log *log, struct bytes *bytes)
 	return 0;
 }
 
-static int index_ids(struct perfmon_log *log, const struct pm_log_section *section)
+static int index_ids(struct perfmon_log *log, uint32_t event,
+		     const struct pm_log_section *section)
 {
 	const uint64_t count = section->size / sizeof(uint64_t);
 	unsigned char *ids;
@@ -216,7 +239,7 @@ static int index_ids(struct perfmon_log *log, const struct pm_log_section *secti
 	err = read_section(log, section, &ids);
 	if (err)
 		return err;
-	err = add_ids(log, ids, count);
+	err = add_ids(log, event, ids, count);
 	free(ids);
 	return err;
 }
@@ -236,13 +259,17 @@ int pm_log_index_attrs(struct perfmon_log *log, const struct pm_log_header *head
 	err = read_section(log, &header->attrs, &attrs);
 	if (err)
 		return err;
-	for (uint64_t at = 0; !err && at < header->attrs.size; at += each) {
-		struct bytes bytes = {attrs + at, each - sizeof(section)};
+	log->id_count = 0;
+	for (uint32_t event = 0; !err && event < header->attrs.size / each; event++) {
+		struct bytes bytes = {attrs + event * each, each - sizeof(section)};
 
-		memcpy(&section, attrs + at + bytes.left, sizeof(section));
-		err = add_source(log, &bytes);
+		memcpy(&section, bytes.at + bytes.left, sizeof(section));
+		if (event == log->count)
+			err = add_source(log, &bytes);
+		else
+			log->sources[event].ids = 0;
 		if (!err && section.size)
-			err = index_ids(log, &section);
+			err = index_ids(log, event, &section);
 	}
 	free(attrs);
 	return err;
@@ -354,8 +381,7 @@ int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *h
 		if (err)
 			break;
 		at += sizeof(section);
-		if (section.offset > log->file_size ||
-		    section.size > log->file_size - section.offset)
+		if (!pm_log_has(log, section.offset, section.size))
 			return bad(log, "the texts about the machine are truncated");
 		if (feature > PM_LOG_EVENT_DESC || section.size > FEATURE_MAX)
 			continue;
@@ -392,7 +418,9 @@ int pm_log_index_record(struct perfmon_log *log, const struct perf_event_header 
 	switch (record->type) {
 	case PM_LOG_RECORD_ATTR:
 		err = add_source(log, &bytes);
-		err = err ?: add_ids(log, bytes.at, bytes.left / sizeof(uint64_t));
+		err = err
+			      ?: add_ids(log, log->count - 1, bytes.at,
+					 bytes.left / sizeof(uint64_t));
 		return err ?: 2;
 	case PM_LOG_RECORD_EVENT_UPDATE:
 		return index_update(log, &bytes) ?: 2;

@@ -38,6 +38,7 @@ struct pm_log {
 	uint32_t
 		unread; /* waits in a row in which no process read the stream; atomic, too */
 	bool crowded; /* records had to stay in a ring */
+	bool new_ids; /* which the head of the file does not have yet */
 	int error;
 	/* Records that wait to be written, in options.buffer_size bytes each. */
 	struct pm_bytes active, writing;

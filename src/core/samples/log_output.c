@@ -213,6 +213,7 @@ static void renew_head(struct pm_log *log)
 {
 	int err;
 
+	log->new_ids = false;
 	pthread_mutex_unlock(&log->lock);
 	err = write_head(log);
 	pthread_mutex_lock(&log->lock);
@@ -232,7 +233,10 @@ void *pm_log_run(void *argument)
 		while (can_wait(log))
 			;
 		asked = log->flush_asked;
-		if (log->active.used) {
+		/* IDs come before their records. */
+		if (log->new_ids && !log->error) {
+			renew_head(log);
+		} else if (log->active.used) {
 			write_records(log);
 		} else if (asked != log->flush_done) {
 			if (!log->stream && !log->error)

@@ -77,7 +77,9 @@ static int place(struct perfmon_log *log, const struct pm_log_header *header)
 				   "the log is damaged: the header puts the records at "
 				   "offset %" PRIu64 ", with %" PRIu64 " bytes",
 				   header->data.offset, header->data.size);
-	log->cut = !log->growing && end > log->file_size;
+	/* Asked for behind the header: what that speaks of is there by now. */
+	log->cut =
+		!log->growing && !pm_log_has(log, header->data.offset, header->data.size);
 	/* perf record writes the size only when it ends. */
 	log->data_end = header->data.size ? end : UINT64_MAX;
 	return 0;
@@ -85,18 +87,9 @@ static int place(struct perfmon_log *log, const struct pm_log_header *header)
 
 static int read_header(struct perfmon_log *log, struct pm_log_header *header)
 {
-	struct stat st;
 	int err = pm_log_read_at(log, 0, sizeof(*header), header);
 
-	if (err)
-		return err;
-	/* The size comes second: what the header speaks of is there by now. */
-	err = pm_kernel_fstat(log->fd, &st);
-	if (err)
-		return pm_diag_set(&log->diag, err, "cannot read the log: %s",
-				   strerror(-err));
-	log->file_size = (uint64_t)st.st_size;
-	return place(log, header);
+	return err ?: place(log, header);
 }
 
 /* A file that was not finished may have grown, or may be finished now. */
@@ -105,6 +98,9 @@ static int look_again(struct perfmon_log *log)
 	struct pm_log_header header;
 	int err = read_header(log, &header);
 
+	/* perf record has all IDs from the beginning. The features are added at the end. */
+	if (!err && header.data.size)
+		err = pm_log_index_attrs(log, &header);
 	return err ?: pm_log_index_features(log, &header);
 }
 

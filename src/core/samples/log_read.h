@@ -57,11 +57,15 @@ struct perfmon_log {
 	_Alignas(uint64_t) unsigned char buffer[4 * PM_LOG_RECORD_MAX];
 };
 
+/* Returns whether the file has SIZE bytes at OFFSET by now. */
+bool pm_log_has(struct perfmon_log *log, uint64_t offset, uint64_t size);
+
 /* Reads SIZE bytes at OFFSET of a file. Returns 0, -EBADMSG if the file is too short, or
  * another error. */
 int pm_log_read_at(struct perfmon_log *log, uint64_t offset, uint64_t size, void *to);
 
-/* Reads the head of a file: its attrs, and its features if its writer has finished. */
+/* Reads the head of a file: its attrs, whose IDs are more when they are read again, and its
+ * features if its writer has finished. */
 int pm_log_index_attrs(struct perfmon_log *log, const struct pm_log_header *header);
 int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *header);
 

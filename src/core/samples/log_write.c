@@ -381,6 +381,7 @@ int pm_log_add_ids(struct pm_log *log, size_t event, const uint64_t *ids, size_t
 	if (!err && count) {
 		memcpy(attr->ids + attr->id_count, ids, count * sizeof(uint64_t));
 		attr->id_count += count;
+		log->new_ids = !log->stream;
 	}
 	pthread_mutex_unlock(&log->lock);
 	return err || !log->stream || !count ? err : send_ids(log, attr, ids, count);
