@@ -83,22 +83,6 @@ static size_t write_all(struct pm_log *log, const void *data, size_t size,
 	return done;
 }
 
-/* Returns how many of the first LIMIT bytes of BUFFER are complete records. */
-static size_t whole(const struct pm_bytes *buffer, size_t limit)
-{
-	size_t at = 0;
-
-	while (at < buffer->used) {
-		const struct perf_event_header *record =
-			(const void *)(buffer->data + at);
-
-		if (at + record->size > limit)
-			break;
-		at += record->size;
-	}
-	return at;
-}
-
 static int write_head(struct pm_log *log)
 {
 	struct pm_bytes head = {0};
@@ -129,33 +113,37 @@ static void fail(struct pm_log *log, int error)
 	}
 }
 
-/* Reports the samples of BUFFER behind its first WRITTEN bytes as lost. */
-static void count_lost(struct pm_log *log, const struct pm_bytes *buffer, size_t written)
+/* Returns how many of the first LIMIT bytes of BUFFER are complete records, and reports the
+ * samples behind them as lost. */
+static size_t whole(struct pm_log *log, const struct pm_bytes *buffer, size_t limit)
 {
 	uint64_t samples = 0;
+	size_t done = 0;
 
-	while (written < buffer->used) {
+	for (size_t at = 0; at < buffer->used;) {
 		const struct perf_event_header *record =
-			(const void *)(buffer->data + written);
+			(const void *)(buffer->data + at);
 
-		samples += record->type == PERF_RECORD_SAMPLE;
-		written += record->size;
+		at += record->size;
+		if (at <= limit)
+			done = at;
+		else
+			samples += record->type == PERF_RECORD_SAMPLE;
 	}
 	if (samples && log->options.lost)
 		log->options.lost(log->options.argument, samples);
+	return done;
 }
 
-/* Writes BUFFER. Returns how much of it was written in complete records. */
+/* Writes BUFFER. Returns how much of it was written. */
 static size_t write_buffer(struct pm_log *log, const struct pm_bytes *buffer, int *err)
 {
 	size_t done = write_all(log, buffer->data, buffer->used,
 				log->data_offset + log->written, err);
 	const uint64_t size = log->written + done;
 
-	if (*err)
-		return whole(buffer, done);
 	/* The file says how much there is, in case this process ends. */
-	if (!log->stream)
+	if (!*err && !log->stream)
 		write_all(log, &size, sizeof(size),
 			  offsetof(struct pm_log_header, data.size), err);
 	return done;
@@ -178,7 +166,8 @@ static void write_records(struct pm_log *log)
 		log->options.has_room(log->options.argument);
 	if (!err)
 		done = write_buffer(log, &full, &err);
-	count_lost(log, &full, done);
+	if (err)
+		done = whole(log, &full, done);
 	pthread_mutex_lock(&log->lock);
 	log->written += done;
 	if (err)
