@@ -98,9 +98,7 @@ static int look_again(struct perfmon_log *log)
 	struct pm_log_header header;
 	int err = read_header(log, &header);
 
-	/* perf record has all IDs from the beginning. The features are added at the end. */
-	if (!err && header.data.size)
-		err = pm_log_index_attrs(log, &header);
+	err = err ?: pm_log_index_attrs(log, &header);
 	return err ?: pm_log_index_features(log, &header);
 }
 
@@ -277,6 +275,19 @@ static int bad_record(struct perfmon_log *log, const struct perf_event_header *r
 			   log->position, record->type, record->size, what);
 }
 
+/* Returns the event of an ID, which a growing file may have only since the last look. */
+static uint32_t event_of(struct perfmon_log *log, uint64_t id)
+{
+	uint32_t event = pm_log_event_of(log, id);
+
+	if (event != UINT32_MAX || !log->growing)
+		return event;
+	/* An error comes back with the next record. */
+	if (look_again(log))
+		pm_diag_clear(&log->diag);
+	return pm_log_event_of(log, id);
+}
+
 /* Finds RECORD's event, and returns the attr that describes the record's layout, or NULL
  * if it is unknown. */
 static const struct perf_event_attr *
@@ -307,7 +318,7 @@ attr_of(struct perfmon_log *log, const struct perf_event_header *record, uint32_
 		return NULL;
 	}
 	if (!err)
-		*event = pm_log_event_of(log, id);
+		*event = event_of(log, id);
 	if (*event != UINT32_MAX)
 		return &log->sources[*event].attr;
 	/* perf's own records have the ID 0 and the layout of the first event. */
