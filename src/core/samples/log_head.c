@@ -177,31 +177,29 @@ static void add_file_head(const struct pm_log *log, struct pm_bytes *head,
 			  const struct pm_log_header *header, struct pm_bytes *behind,
 			  uint64_t behind_offset)
 {
-	uint64_t at = sizeof(*header) + header->attrs.size;
+	const uint64_t at = sizeof(*header) + header->attrs.size;
+	struct pm_bytes room = {0}; /* for the IDs */
 
 	pm_bytes_add(head, header, sizeof(*header));
 	for (size_t i = 0; i < log->count; i++) {
 		const struct pm_log_attr *attr = &log->attrs[i];
-		struct pm_log_section ids = {at, attr->id_count * sizeof(uint64_t)};
+		const bool fits = attr->id_count <= attr->id_room;
+		const size_t here = fits ? attr->id_count : attr->id_room;
+		struct pm_log_section ids = {at + room.used, here * sizeof(uint64_t)};
 
-		if (attr->id_count > attr->id_room && behind) {
+		pm_bytes_add(&room, attr->ids, ids.size);
+		pm_bytes_grow(&room, (attr->id_room - here) * sizeof(uint64_t));
+		if (!fits && behind) {
 			ids.offset = behind_offset + behind->used;
+			ids.size = attr->id_count * sizeof(uint64_t);
 			pm_bytes_add(behind, attr->ids, ids.size);
-		} else if (attr->id_count > attr->id_room) {
-			ids.size = attr->id_room * sizeof(uint64_t);
 		}
 		pm_bytes_add(head, &attr->attr, sizeof(attr->attr));
 		pm_bytes_add(head, &ids, sizeof(ids));
-		at += attr->id_room * sizeof(uint64_t);
 	}
-	for (size_t i = 0; i < log->count; i++) {
-		const struct pm_log_attr *attr = &log->attrs[i];
-		size_t here =
-			attr->id_count < attr->id_room ? attr->id_count : attr->id_room;
-
-		pm_bytes_add(head, attr->ids, here * sizeof(uint64_t));
-		pm_bytes_grow(head, (attr->id_room - here) * sizeof(uint64_t));
-	}
+	pm_bytes_add(head, room.data, room.used);
+	head->failed |= room.failed;
+	pm_bytes_free(&room);
 }
 
 void pm_log_attr_records(struct pm_bytes *bytes, const struct pm_log_attr *attr,
