@@ -80,37 +80,23 @@ static int place(struct perfmon_log *log, const struct pm_log_header *header)
 	/* Asked for behind the header: what that speaks of is there by now. */
 	log->cut =
 		!log->growing && !pm_log_has(log, header->data.offset, header->data.size);
+	if (!log->position)
+		log->position = header->data.offset;
 	/* perf record writes the size only when it ends. */
 	log->data_end = header->data.size ? end : UINT64_MAX;
 	return 0;
 }
 
-static int read_header(struct perfmon_log *log, struct pm_log_header *header)
-{
-	int err = pm_log_read_at(log, 0, sizeof(*header), header);
-
-	return err ?: place(log, header);
-}
-
-/* A file that was not finished may have grown, or may be finished now. */
-static int look_again(struct perfmon_log *log)
+/* Reads the head of a file; again if it was not finished: it may have grown, or be finished
+ * now. */
+static int read_head(struct perfmon_log *log)
 {
 	struct pm_log_header header;
-	int err = read_header(log, &header);
+	int err = pm_log_read_at(log, 0, sizeof(header), &header);
 
+	err = err ?: place(log, &header);
 	err = err ?: pm_log_index_attrs(log, &header);
 	return err ?: pm_log_index_features(log, &header);
-}
-
-static int open_file(struct perfmon_log *log)
-{
-	struct pm_log_header header;
-	int err = read_header(log, &header);
-
-	err = err ?: pm_log_index_attrs(log, &header);
-	err = err ?: pm_log_index_features(log, &header);
-	log->position = header.data.offset;
-	return err;
 }
 
 /* Recognises the form and reads the head. */
@@ -154,7 +140,7 @@ static int open_log(struct perfmon_log *log)
 				   "cannot read this form of log from a pipe; write the "
 				   "log to a file first");
 	log->at = log->used = 0;
-	return open_file(log);
+	return read_head(log);
 }
 
 static int make(struct perfmon_log **log, const char *path, int fd, char *message,
@@ -283,7 +269,7 @@ static uint32_t event_of(struct perfmon_log *log, uint64_t id)
 	if (event != UINT32_MAX || !log->growing)
 		return event;
 	/* An error comes back with the next record. */
-	if (look_again(log))
+	if (read_head(log))
 		pm_diag_clear(&log->diag);
 	return pm_log_event_of(log, id);
 }
@@ -455,7 +441,7 @@ static int next_record(struct perfmon_log *log, const struct perf_event_header *
 
 	if (log->growing && (log->data_end == UINT64_MAX ||
 			     log->position + sizeof(*record) > log->data_end)) {
-		some = look_again(log);
+		some = read_head(log);
 		if (some)
 			return some;
 	}
