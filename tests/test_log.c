@@ -439,7 +439,7 @@ Test(log, a_thread_stands_for_its_process)
 
 	cr_assert_eq(pthread_create(&thread, NULL, stay, NULL), 0);
 	WAIT_UNTIL(atomic_load(&thread_id));
-	cr_assert_eq(pm_log_process(log, atomic_load(&thread_id), NULL), 0);
+	cr_assert_eq(pm_log_process(log, atomic_load(&thread_id)), 0);
 	atomic_store(&thread_may_end, 1);
 	pthread_join(thread, NULL);
 	cr_assert_eq(pm_log_close(log), 0);
@@ -621,7 +621,7 @@ Test(log, a_full_device_is_a_saved_error)
 	log_make_sample(&record, 0, 0);
 	cr_assert_eq(pm_log_append(log, &record.header), -ENOSPC);
 	cr_assert_eq(pm_log_user(log, 0, 1, "x", 1), -ENOSPC);
-	cr_assert_eq(pm_log_process(log, getpid(), NULL), -ENOSPC);
+	cr_assert_eq(pm_log_process(log, getpid()), -ENOSPC);
 	cr_assert_eq(pm_log_flush(log), -ENOSPC);
 	cr_assert_eq(pm_log_close(log), -ENOSPC);
 	close(fd);
@@ -798,7 +798,7 @@ Test(log, wrong_arguments)
 	cr_assert_eq(pm_log_append(log, &record.header), -EBADMSG);
 	record.header.size = 12;
 	cr_assert_eq(pm_log_append(log, &record.header), -EBADMSG);
-	cr_assert_eq(pm_log_process(log, 999999999, &diag), -ESRCH);
+	cr_assert_eq(pm_log_process(log, 999999999), -ESRCH);
 	cr_assert_eq(pm_log_close(log), 0);
 	cr_assert_eq(pm_log_close(NULL), 0);
 }
@@ -1092,7 +1092,7 @@ static int whole_life(uint64_t *count)
 		log_make_sample(&record, 0, i);
 		err = pm_log_append(log, &record.header);
 	}
-	more = pm_log_process(log, getpid(), NULL);
+	more = pm_log_process(log, getpid());
 	err = err ? err : more;
 	more = pm_log_flush(log);
 	err = err ? err : more;

@@ -451,34 +451,25 @@ static bool add_mapping(const struct pm_process_map *map, void *argument)
 	return to->err;
 }
 
-int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag)
+int pm_log_process(struct pm_log *log, pid_t pid)
 {
 	struct adding to = {.log = log, .pid = pm_process_id(pid)};
 	char path[64];
-	char **threads;
-	size_t count;
+	char **threads = NULL;
+	size_t count = 0;
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)to.pid);
 	err = pm_dir_list(path, &threads, &count);
-	if (err)
-		return pm_diag_set(diag, err == -ENOENT ? -ESRCH : err,
-				   "cannot list the threads of process %d: %s",
-				   (int)to.pid, strerror(err == -ENOENT ? ESRCH : -err));
 	for (size_t i = 0; i < count && !err; i++)
 		err = add_thread(&to, threads[i]);
 	free(threads);
-	if (!err) {
+	if (!err)
 		err = pm_process_maps(to.pid, add_mapping, &to);
-		if (err < 0)
-			err = pm_diag_set(diag, err == -ENOENT ? -ESRCH : err,
-					  "cannot read the mappings of process %d: %s",
-					  (int)to.pid, strerror(-err));
-		else
-			err = to.err;
-	}
 	pm_bytes_free(&to.bytes);
-	return err;
+	if (err == -ENOENT)
+		return -ESRCH;
+	return err < 0 ? err : to.err;
 }
 
 int pm_log_flush(struct pm_log *log)

@@ -112,12 +112,12 @@ int pm_log_user(struct pm_log *log, uint64_t time_ns, uint32_t kind, const void 
  * pm_log_process() - adds the threads of process PID, their names, and the files that it
  * executes, as /proc has them now. perf needs them to find the names of functions. PID 0 is
  * the calling process, and that of a thread stands for its process.
- * Allocates. DIAG may be NULL. Returns as pm_log_append(), or
+ * Allocates. Returns as pm_log_append(), or
  *
  * - -ESRCH: there is no such process
  * - -EACCES: this user may not read its maps
  */
-int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag);
+int pm_log_process(struct pm_log *log, pid_t pid);
 
 /* Waits until everything that was appended has been written. Returns 0, the log's error,
  * or -ETIMEDOUT if no process has read the stream for a second; nothing is lost then. */

@@ -168,7 +168,7 @@ int pm_sampling_opened(struct perfmon_session *session,
 	}
 	if (log && !err && target->tid >= 0 && !target->follows)
 		/* Whose process cannot be looked into is logged without its names. */
-		pm_log_process(log, target->tid, NULL);
+		pm_log_process(log, target->tid);
 	/* A log that cannot be written says so by itself; counting goes on. */
 	return err == -ENOMEM || err == -EINVAL ? pm_sampling_log_said(session, err) : 0;
 }
