@@ -370,15 +370,14 @@ Test(log, a_stream_of_many_instances)
 	close(fd);
 }
 
-/* The writer of a file finishes it before the reader's read number CLOSING_IN. */
+/* The writer of a file finishes it before the reader's read number CLOSING_IN; 0: never. */
 static struct pm_log *closing;
-static int closing_in;
+static atomic_int closing_in;
 
 static int close_now(enum pm_kernel_call call)
 {
-	if (call != PM_CALL_PREAD || --closing_in)
+	if (call != PM_CALL_PREAD || !closing_in || --closing_in)
 		return 0;
-	pm_kernel_fault = NULL;
 	cr_assert_eq(pm_log_close(closing), 0);
 	return 0;
 }
@@ -389,8 +388,8 @@ static void close_within(int reads)
 	char message[512];
 	int err;
 
+	pm_kernel_fault = close_now;
 	closing = log_begin(log_path, -1, 0);
-	closing_in = reads;
 	/* At the end they do not stand where they stood. */
 	for (uint64_t id = 1000; id < 1100; id++)
 		cr_assert_eq(pm_log_add_ids(closing, 1, &id, 1), 0);
@@ -399,7 +398,7 @@ static void close_within(int reads)
 	cr_assert_eq(pm_log_flush(closing), 0);
 	log_make_sample(&record, 0, 1);
 	cr_assert_eq(pm_log_append(closing, &record.header), 0);
-	pm_kernel_fault = close_now;
+	closing_in = reads;
 	cr_assert_eq(perfmon_log_open(&reader, log_path, message, sizeof(message)), 0,
 		     "%s", message);
 	for (int samples = 0; samples < 2;) {
@@ -408,8 +407,9 @@ static void close_within(int reads)
 			  log_message_of(reader));
 		samples += err == 1;
 	}
-	while ((err = next(reader)) == -EAGAIN && pm_kernel_fault)
+	while ((err = next(reader)) == -EAGAIN && closing_in)
 		;
+	pm_kernel_fault = NULL;
 	cr_assert_eq(err, 0, "read %d: %s", reads, log_message_of(reader));
 	perfmon_log_close(reader);
 }
