@@ -288,11 +288,10 @@ static int check_pmc(struct pm2_context *context, size_t i, const struct pfarg_p
 	if (err)
 		return err;
 	if (pmc->reg_flags & PFM_PMCFL_NO_EMUL64)
-		return pm_diag_set(
-			&context->diag, -EOPNOTSUPP,
-			"element %zu: counters have 64 bits: the kernel hides the "
-			"hardware's width",
-			i);
+		return pm_diag_set(&context->diag, -EOPNOTSUPP,
+				   "element %zu: counters have 64 bits: the kernel hides "
+				   "the hardware's width",
+				   i);
 	err = text_of(text, pmc->reg_flags, pmc->reg_value);
 	if (err)
 		return pm_diag_set(&context->diag, err,
@@ -524,11 +523,10 @@ int pm2_pmds_write(struct pm2_context *context, const struct pfarg_pmd *pmds, si
 	err = err ?: check_pmds(context, pmds, n);
 	for (i = 0; i < n && !err; i++) {
 		if (pmds[i].reg_flags & PFM_PMDFL_SMPL && !context->has_format)
-			err = pm_diag_set(
-				&context->diag, -EINVAL,
-				"element %zu: the session was created without a "
-				"sampling format",
-				i);
+			err = pm_diag_set(&context->diag, -EINVAL,
+					  "element %zu: the session was created without "
+					  "a sampling format",
+					  i);
 	}
 	if (err)
 		return err;

@@ -140,11 +140,10 @@ static int check_load(struct pm2_context *context, const struct pfarg_section9_l
 				   load->target);
 	cpu = context->is_cpu ? pm_kernel_cpu() : -1;
 	if (cpu >= 0 && cpu != (int)load->target)
-		return pm_diag_set(
-			&context->diag, -EINVAL,
-			"the calling thread runs on CPU %d, not on CPU %u: move "
-			"it there with sched_setaffinity(2)",
-			cpu, load->target);
+		return pm_diag_set(&context->diag, -EINVAL,
+				   "the calling thread runs on CPU %d, not on CPU %u: "
+				   "move it there with sched_setaffinity(2)",
+				   cpu, load->target);
 	return 0;
 }
 

@@ -196,17 +196,16 @@ static int check_identity(const struct cli_ceilings *here, char *of[TEXTS],
 {
 	if (differs(of[HOST], here->host) || differs(of[CPU], here->cpu) ||
 	    differs(of[ARCHITECTURE], here->architecture))
-		return pm_diag_set(
-			diag, -EXDEV,
-			"'%s' has the ceilings of another machine ('%s', %s), not of "
-			"'%s', %s: name another file, or remove it",
-			path, of[HOST] ?: "", of[CPU] ?: "", here->host, here->cpu);
+		return pm_diag_set(diag, -EXDEV,
+				   "'%s' has the ceilings of another machine ('%s', %s), "
+				   "not of '%s', %s: name another file, or remove it",
+				   path, of[HOST] ?: "", of[CPU] ?: "", here->host,
+				   here->cpu);
 	if (differs(of[CPUS], here->cpus))
-		return pm_diag_set(
-			diag, -EXDEV,
-			"'%s' has the ceilings of CPUs %s, and this process may use CPUs "
-			"%s: name another file, or remove it",
-			path, of[CPUS] ?: "", here->cpus);
+		return pm_diag_set(diag, -EXDEV,
+				   "'%s' has the ceilings of CPUs %s, and this process "
+				   "may use CPUs %s: name another file, or remove it",
+				   path, of[CPUS] ?: "", here->cpus);
 	return 0;
 }
 

@@ -246,21 +246,18 @@ static void tell_module(struct pm_snapshot *s, const struct module *module)
 	if (module->is_changed)
 		PM_NOTE(s,
 			"%s is another file than when the program ran (its build id "
-			"differs): "
-			"%s; perfmon report --debug-dir finds the old one in another "
-			"folder",
+			"differs): %s; perfmon report --debug-dir finds the old one in "
+			"another folder",
 			path, regions);
 	else if (!*module->code->build_id)
 		PM_NOTE(s,
 			"%s has no build id, so nothing tells whether it is still the "
-			"same: "
-			"%s; link with -Wl,--build-id",
+			"same: %s; link with -Wl,--build-id",
 			path, regions);
 	else if (access(path, F_OK))
 		PM_NOTE(s,
 			"%s is not here: %s; perfmon report --debug-dir finds it in "
-			"another "
-			"folder",
+			"another folder",
 			path, regions);
 }
 

@@ -71,17 +71,15 @@ static int take_fraction(const char *command, const struct cli_option *option,
 		end++;
 	}
 	if (end != text && !*end && number >= 0 && number < to->least)
-		return cli_fail(
-			DIFF_EXIT_TROUBLE, command,
-			"--%s '%s': expects at least %g%%: by the splits that are "
-			"looked at, less is never decided",
-			option->name, text, 100 * to->least);
+		return cli_fail(DIFF_EXIT_TROUBLE, command,
+				"--%s '%s': expects at least %g%%: by the splits that "
+				"are looked at, less is never decided",
+				option->name, text, 100 * to->least);
 	if (end == text || *end || !(number >= to->least) || !(number < 1))
-		return cli_fail(
-			DIFF_EXIT_TROUBLE, command,
-			"--%s '%s': expects a percentage or a fraction, such as 5%% "
-			"or 0.05",
-			option->name, text);
+		return cli_fail(DIFF_EXIT_TROUBLE, command,
+				"--%s '%s': expects a percentage or a fraction, such as "
+				"5%% or 0.05",
+				option->name, text);
 	to->value = number;
 	return 0;
 }
@@ -144,11 +142,10 @@ static int load(struct diff_data *data, bool inclusive, char **files, int count)
 		if (!strcmp(files[i], "--") && !middle) {
 			middle = i;
 		} else if (files[i][0] == '-' && files[i][1]) {
-			return cli_fail(
-				DIFF_EXIT_TROUBLE, "diff",
-				"option '%s' after a file: put options first; write "
-				"'./%s' for a file of this name",
-				files[i], files[i]);
+			return cli_fail(DIFF_EXIT_TROUBLE, "diff",
+					"option '%s' after a file: put options first; "
+					"write './%s' for a file of this name",
+					files[i], files[i]);
 		}
 	}
 	if (middle ? middle + 1 == count : count != 2)
@@ -234,12 +231,11 @@ int cli_diff(int argc, char **argv)
 		how.min_effect = data.exact ? EFFECT_EXACT : EFFECT;
 	bad = status ? NULL : diff_only_check(&data, how.only);
 	if (bad)
-		status =
-			cli_fail(DIFF_EXIT_TROUBLE, "diff",
-				 *bad ? "--only: neither A nor B has '%s'"
-				      : "--only '%s': expects names separated by commas, "
-					"such as time, visits or an event",
-				 bad);
+		status = cli_fail(DIFF_EXIT_TROUBLE, "diff",
+				  *bad ? "--only: neither A nor B has '%s'"
+				       : "--only '%s': expects names separated by "
+					 "commas, such as time, visits or an event",
+				  bad);
 	if (!status) {
 		status = show(&data, &how);
 		/* CI acts on the status, so a full disk must not have the status of a

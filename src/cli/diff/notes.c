@@ -32,19 +32,17 @@ static void note_taken(const struct diff_result *result, const struct cli_notes 
 		exact |= result->rows[i].without_p;
 	if (!exact || (data->runs[0] > 1 && data->runs[1] > 1))
 		return;
-	cli_note(to, data->exact
-			     ? "exact counts are assumed to repeat: verify with a second "
-			       "run on each side"
-			     : "instructions and branches in user mode are assumed to "
-			       "repeat: verify with a second run");
+	cli_note(to, data->exact ? "exact counts are assumed to repeat: verify with a "
+				   "second run on each side"
+				 : "instructions and branches in user mode are assumed "
+				   "to repeat: verify with a second run");
 }
 
 static void note_exact(const struct diff_result *result, const struct cli_notes *to)
 {
 	if (result->data->exact)
-		cli_note(to,
-			 "both sides were counted exactly by translation: times are not "
-			 "those of the machine, and were not compared");
+		cli_note(to, "both sides were counted exactly by translation: times are "
+			     "not those of the machine, and were not compared");
 }
 
 /* At most this many disagreements are reported, on both sides together. */
@@ -115,10 +113,9 @@ static void note_order(const struct diff_result *result, const struct cli_notes 
 	if (!result->tests)
 		return;
 	if (data->order == DIFF_TURNS)
-		cli_note(to,
-			 "the runs took strict turns, ABAB, which may fall in step with "
-			 "the CPUs: times need larger changes, and regions below 10 "
-			 "visits stay open; run ABBA ABBA");
+		cli_note(to, "the runs took strict turns, ABAB, which may fall in step "
+			     "with the CPUs: times need larger changes, and regions "
+			     "below 10 visits stay open; run ABBA ABBA");
 	else if (data->order == DIFF_BLOCKS)
 		cli_note(to,
 			 "all runs of %c came before those of %c: differences may come "
@@ -277,8 +274,7 @@ static void note_events(const struct diff_result *result, const struct cli_notes
 		if (names.text[0])
 			cli_note(to,
 				 "only %c counted%s: the other side did not, or counted "
-				 "another "
-				 "event of the same name",
+				 "another event of the same name",
 				 side ? 'B' : 'A', names.text);
 	}
 }

@@ -67,11 +67,10 @@ int cli_exact_parse(const char *subcommand, const char *text,
 		int event = find(name);
 
 		if (event < 0)
-			return cli_fail(
-				CLI_USAGE, subcommand,
-				"'%s' is not an event that --exact counts: expects "
-				"one of %s",
-				pm_slice_quote(name).text, all_names + 2);
+			return cli_fail(CLI_USAGE, subcommand,
+					"'%s' is not an event that --exact counts: "
+					"expects one of %s",
+					pm_slice_quote(name).text, all_names + 2);
 		add(events, (enum pm_exact_event)event);
 	}
 	return 0;

@@ -129,17 +129,16 @@ static bool has_rights_of_its_own(const char *path)
 static int check_command(const char *subcommand, const char *name, const char *path)
 {
 	if (has_rights_of_its_own(path))
+		return cli_fail(126, subcommand,
+				"cannot run '%s': it is a set-user-ID program, or has "
+				"capabilities, and Valgrind runs no such program: count "
+				"a copy without them",
+				name);
+	if (is_foreign(path))
 		return cli_fail(
 			126, subcommand,
-			"cannot run '%s': it is a set-user-ID program, or has "
-			"capabilities, and Valgrind runs no such program: count a "
-			"copy without them",
-			name);
-	if (is_foreign(path))
-		return cli_fail(126, subcommand,
-				"cannot run '%s': --exact counts 64-bit programs of %s "
-				"alone",
-				name, CPU);
+			"cannot run '%s': --exact counts 64-bit programs of %s alone",
+			name, CPU);
 	return 0;
 }
 
@@ -294,10 +293,10 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 				"PERFMON_EXACT_DIR '%s'",
 				chosen);
 	if (!find_tool(tool))
-		return cli_fail(CLI_FAILED, subcommand,
-				"perfmon was built without the tool that --exact needs: "
-				"install the package valgrind, then configure and build "
-				"perfmon again");
+		return cli_fail(
+			CLI_FAILED, subcommand,
+			"perfmon was built without the tool that --exact needs: install "
+			"the package valgrind, then configure and build perfmon again");
 	status = check_command(subcommand, command[0], path)
 			 ?: set_environment(subcommand, tool, command, path);
 	if (status)

@@ -176,11 +176,10 @@ static void tell_left_out(const struct request *request, const char *name,
 			     "-f json' has them",
 			     name, s->steps_count, s->steps_count == 1 ? "" : "s");
 	if ((request->format == CHROME || request->per_thread) && s->joined_count)
-		cli_complain(
-			"export",
-			"'%s': the counts of other runs are left out, since they are "
-			"not known of each thread; 'perfmon report' has them",
-			name);
+		cli_complain("export",
+			     "'%s': the counts of other runs are left out, since they "
+			     "are not known of each thread; 'perfmon report' has them",
+			     name);
 	/* These have inclusive values. */
 	if (request->format == CHROME || request->format == SPLIT)
 		return;

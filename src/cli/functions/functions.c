@@ -64,11 +64,10 @@ int cli_functions_take_share(const char *command, const struct cli_option *optio
 	functions->share = percent ? share / 100 : share;
 	if (!err && functions->share >= 0 && functions->share < 1)
 		return 0;
-	return cli_fail(
-		CLI_USAGE, command,
-		"--functions: '%s' is no share: expects a percentage or a fraction "
-		"below 1, such as 1%% or 0.01, or @FILE, a profile",
-		pm_slice_quote(pm_slice_of(text)).text);
+	return cli_fail(CLI_USAGE, command,
+			"--functions: '%s' is no share: expects a percentage or a "
+			"fraction below 1, such as 1%% or 0.01, or @FILE, a profile",
+			pm_slice_quote(pm_slice_of(text)).text);
 }
 
 bool cli_functions_wanted(const struct cli_functions *functions)
@@ -157,15 +156,12 @@ static int add_notes(const struct tree *tree, struct pm_snapshot *snapshot)
 
 	if (!err && tree->has_regions)
 		err = PM_NOTE(snapshot,
-			      "the program has regions of its own: they are in a "
-			      "report and a profile of their own, of the same "
-			      "instructions");
+			      "the program has regions of its own: they are in a report "
+			      "and a profile of their own, of the same instructions");
 	if (!err && tree->has_stacks)
-		err = PM_NOTE(
-			snapshot,
-			"the program changes between stacks, as fibres and coroutines "
-			"do: what a function has may be in another one. The total is "
-			"right");
+		err = PM_NOTE(snapshot, "the program changes between stacks, as fibres "
+					"and coroutines do: what a function has may be "
+					"in another one. The total is right");
 	if (!err && !tree->has_symbols)
 		err = PM_NOTE(
 			snapshot,
@@ -198,11 +194,10 @@ static int add_processes(uint32_t processes, uint32_t missing,
 			      processes);
 	if (err || !missing)
 		return err;
-	return PM_NOTE(
-		snapshot,
-		"%u more process%s left no counts: killed by SIGKILL, or still running. "
-		"All counts are too low by what these executed",
-		missing, missing == 1 ? "" : "es");
+	return PM_NOTE(snapshot,
+		       "%u more process%s left no counts: killed by SIGKILL, or still "
+		       "running. All counts are too low by what these executed",
+		       missing, missing == 1 ? "" : "es");
 }
 
 static int report(const struct profile_source *source, struct pm_snapshot *snapshot)
@@ -391,12 +386,12 @@ int cli_functions_end(const struct cli_functions *functions,
 	err = trees_read(functions->folder, run->pid, run->events, &trees);
 	/* A program that became another one has left only a part of its counts. */
 	if (err || !trees.count || trees.at[0].pid != run->pid || trees.at[0].execs) {
-		status = cli_fail(
-			CLI_FAILED, "run", "'%s' left no counts: %s", run->command[0],
-			err == -EINVAL ? "the file of a process is not whole"
-			: err	       ? strerror(-err)
-				       : "it was killed, or the tool could not run it or "
-					 "write them");
+		status = cli_fail(CLI_FAILED, "run", "'%s' left no counts: %s",
+				  run->command[0],
+				  err == -EINVAL ? "the file of a process is not whole"
+				  : err		 ? strerror(-err)
+					: "it was killed, or the tool could not run it "
+					  "or write them");
 	} else if (cli_functions_wanted(functions)) {
 		status = write_functions(&source, &trees);
 	} else {

@@ -91,12 +91,11 @@ static int complain(const struct code_name *name, bool known, const struct tree 
 			name->inlines_others ? " and others" : "", name->inlined,
 			name->inlined == 1 ? "" : "s");
 	else if (!tree->has_symbols)
-		cli_complain(
-			"run",
-			"--function: no function matches '%s': '%s' has no symbols (it "
-			"is stripped). Count one that is not, or install its debug "
-			"symbols",
-			quote.text, tree->program);
+		cli_complain("run",
+			     "--function: no function matches '%s': '%s' has no symbols "
+			     "(it is stripped). Count one that is not, or install its "
+			     "debug symbols",
+			     quote.text, tree->program);
 	else
 		cli_complain("run", "--function: no function %s '%s'%s%s%s",
 			     known ? "matches" : "was called that matches", quote.text,
@@ -108,13 +107,13 @@ static void note_inlined(struct names *names, const struct code_name *name)
 {
 	if (name->inlines_others)
 		PM_NOTE(names,
-			"functions that '%s' matches, such as '%s', are inlined "
-			"in %u places, too: there they count in their callers",
+			"functions that '%s' matches, such as '%s', are inlined in %u "
+			"places, too: there they count in their callers",
 			name->pattern, name->inline_name, name->inlined);
 	else
 		PM_NOTE(names,
-			"'%s' is inlined in %u place%s, too: there it counts in "
-			"its caller",
+			"'%s' is inlined in %u place%s, too: there it counts in its "
+			"caller",
 			name->inline_name, name->inlined, name->inlined == 1 ? "" : "s");
 }
 

@@ -314,8 +314,7 @@ static void show_packages(void)
 	if (!tried)
 		finding("no such PMU", "neither energy (RAPL) nor traffic can be counted",
 			"virtual machines have none; on other machines an administrator "
-			"may "
-			"add it by 'modprobe rapl', 'intel-uncore' or 'amd-uncore'");
+			"may add it by 'modprobe rapl', 'intel-uncore' or 'amd-uncore'");
 }
 
 static void number_file(const char *label, const char *path, const char *helps)

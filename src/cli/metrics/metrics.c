@@ -217,13 +217,11 @@ static int input_resolve(struct work *work, struct input *input,
 		pm_diag_set(&work->diag, err, "no metric '%s' here, which needs '%s': %s",
 			    metric->name, input->perf_name, why.text);
 		if (is_part_of_difference(metric->expression, input->perf_name))
-			pm_diag_add(&work->diag,
-				    "; in an expression '-' subtracts: write "
-				    "'\\-' for a '-' in a name");
+			pm_diag_add(&work->diag, "; in an expression '-' subtracts: "
+						 "write '\\-' for a '-' in a name");
 		if (!work->perf.encoding_count)
-			pm_diag_add(&work->diag,
-				    "; perf prints codes of events only where it finds "
-				    "counters of the CPU");
+			pm_diag_add(&work->diag, "; perf prints codes of events only "
+						 "where it finds counters of the CPU");
 	}
 	free(event.text);
 	free(event.name);
@@ -290,8 +288,8 @@ static const char *scale(struct work *work, const char *scale_unit, uint32_t *ro
 /* A name of this project's metrics has fewer characters. */
 static void put_name(struct pm_out *out, const char *name)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-%/";
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-%/";
 
 	char copy[128];
 	size_t used = 0;

@@ -34,10 +34,9 @@ static int add_metrics(const char *subcommand, const struct cli_named_wish *wish
 	int status;
 
 	if (wish->exact)
-		return cli_fail(
-			CLI_USAGE, subcommand,
-			"-M needs the counters of a CPU: --exact has no events of "
-			"perf's metrics; -g FLOPS or MEM counts exactly");
+		return cli_fail(CLI_USAGE, subcommand,
+				"-M needs the counters of a CPU: --exact has no events "
+				"of perf's metrics; -g FLOPS or MEM counts exactly");
 	status = cli_metrics_find(subcommand, wish->metrics, wish->cpus, &metrics);
 	status = status ?: add_events(subcommand, &named->events, metrics.events);
 	status = status ?: add_formulas(subcommand, &named->formulas, metrics.formulas);

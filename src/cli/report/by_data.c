@@ -116,11 +116,10 @@ static int check(struct by *by, const struct pm_report_model *model, struct pm_d
 			model->exact ? "exactly by translation" : "by the machine",
 			model->exact ? "by the machine" : "exactly by translation");
 	if (strcmp(by->event, event) != 0)
-		return pm_diag_set(
-			diag, -EINVAL,
-			"its first event is %s, and that of the profiles before it "
-			"%s: they are not compared",
-			event, by->event);
+		return pm_diag_set(diag, -EINVAL,
+				   "its first event is %s, and that of the profiles "
+				   "before it %s: they are not compared",
+				   event, by->event);
 	return 0;
 }
 

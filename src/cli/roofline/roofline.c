@@ -127,12 +127,11 @@ static int profiles_check(struct roof *roof, const struct request *request)
 	if (!request->command && !request->counts && !roof_has_source(roof))
 		roof->source = ROOF_QUANTITIES;
 	if (roof->profile->model.exact)
-		return cli_fail(
-			CLI_FAILED, "roofline",
-			"'%s' was counted by translation, and has no times of the "
-			"machine: give it as --counts, and as --timed a profile "
-			"without --exact",
-			roof->title);
+		return cli_fail(CLI_FAILED, "roofline",
+				"'%s' was counted by translation, and has no times of "
+				"the machine: give it as --counts, and as --timed a "
+				"profile without --exact",
+				roof->title);
 	return 0;
 }
 
@@ -263,11 +262,10 @@ static int check(const struct request *request)
 				wrong);
 	if (!request->command || request->quantities || cli_exact_is_there())
 		return place_check(request->output) ?: place_check(request->ceilings);
-	return cli_fail(
-		CLI_FAILED, "roofline",
-		"flops and bytes are counted under Valgrind, which is not there, or "
-		"perfmon was built without it: install the package valgrind, or take "
-		"what the program says (--quantities)");
+	return cli_fail(CLI_FAILED, "roofline",
+			"flops and bytes are counted under Valgrind, which is not there, "
+			"or perfmon was built without it: install the package valgrind, "
+			"or take what the program says (--quantities)");
 }
 
 static int read_options(struct request *request, int argc, char **argv)

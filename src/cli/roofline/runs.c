@@ -91,11 +91,10 @@ int roof_run_timed(struct roof_runs *runs, char **command)
 	/* Its signal says what happened. */
 	if (WIFSIGNALED(runs->status) || !cli_folder_is_empty(runs->timed))
 		return 0;
-	return cli_fail(
-		WEXITSTATUS(runs->status) ?: CLI_FAILED, "roofline",
-		"no profile was written: '%s' entered no region, or does not use the "
-		"library",
-		command[0]);
+	return cli_fail(WEXITSTATUS(runs->status) ?: CLI_FAILED, "roofline",
+			"no profile was written: '%s' entered no region, or does not use "
+			"the library",
+			command[0]);
 }
 
 /* Opens the standard input of the second run: the same file from its beginning, or, where it can be

@@ -242,14 +242,12 @@ static void problem_write(const struct roof *roof, enum roof_problem problem,
 
 static const char exact[] =
 	"  bytes are those of loads and stores. All of these go to L1, so its bandwidth "
-	"is "
-	"the ceiling. How many reach L2, L3 or memory is not known: their ceilings are "
-	"there for comparison. 'of memory' sets bytes/s beside memory's bandwidth: above "
-	"100 %, caches serve a part";
+	"is the ceiling. How many reach L2, L3 or memory is not known: their ceilings "
+	"are there for comparison. 'of memory' sets bytes/s beside memory's bandwidth: "
+	"above 100 %, caches serve a part";
 static const char said[] =
 	"  bytes are what the program says, taken for traffic of memory, or of a cache "
-	"where "
-	"memory is too slow for them; flops are taken for double precision";
+	"where memory is too slow for them; flops are taken for double precision";
 
 static void head_write(const struct roof *roof, struct pm_out *out)
 {
@@ -277,11 +275,9 @@ static void head_write(const struct roof *roof, struct pm_out *out)
 			    roof->source == ROOF_EXACT
 				    ? "\n  times     of a run at full speed\n"
 				      "  counts    exact, by translation, of a run of "
-				      "their own: flops, and bytes of loads and "
-				      "stores"
+				      "their own: flops, and bytes of loads and stores"
 				    : "\n  times     of a run at full speed\n"
-				      "  counts    flops and bytes as the program "
-				      "says");
+				      "  counts    flops and bytes as the program says");
 	pm_out_text(out, "\n\n");
 }
 

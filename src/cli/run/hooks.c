@@ -45,11 +45,10 @@ static int load_tool(const char *file, const char *path)
 
 		if (!before || is_preloaded(before, file))
 			continue;
-		return cli_fail(
-			CLI_FAILED, "run",
-			"%s is set to '%s', and Kokkos takes one tool: unset it for "
-			"--hooks=kokkos",
-			variables[i], before);
+		return cli_fail(CLI_FAILED, "run",
+				"%s is set to '%s', and Kokkos takes one tool: unset it "
+				"for --hooks=kokkos",
+				variables[i], before);
 	}
 	for (size_t i = 0; i < 2 && !status; i++)
 		status = cli_variable_set("run", variables[i], path);
@@ -105,11 +104,10 @@ static int load(size_t hook)
 			"%s is not installed: build perfmon with shared libraries", file);
 	strcat(strcat(path, "/"), file);
 	if (strpbrk(path, ":; \t\n"))
-		return cli_fail(
-			CLI_FAILED, "run",
-			"cannot load '%s' into programs: install perfmon into a folder "
-			"whose path has no colon, semicolon or blank",
-			path);
+		return cli_fail(CLI_FAILED, "run",
+				"cannot load '%s' into programs: install perfmon into a "
+				"folder whose path has no colon, semicolon or blank",
+				path);
 	return hooks[hook].load(file, path);
 }
 

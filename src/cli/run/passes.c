@@ -219,12 +219,11 @@ static int pass_read(struct passes *p, size_t pass)
 	folder_of(p, pass, folder);
 	if (!cli_folder_is_empty(folder))
 		return pass ? pass_join(p, folder, pass) : first_read(p, folder);
-	return cli_fail(
-		CLI_FAILED, "run",
-		"--passes: no profile was written to '%s': '%s' entered no region, or "
-		"does not use the library, or ran on a host without this folder (-P "
-		"FILE puts it beside FILE)",
-		folder, p->command[0]);
+	return cli_fail(CLI_FAILED, "run",
+			"--passes: no profile was written to '%s': '%s' entered no "
+			"region, or does not use the library, or ran on a host without "
+			"this folder (-P FILE puts it beside FILE)",
+			folder, p->command[0]);
 }
 
 /* --- the report ----------------------------------------------------------------------- */
@@ -270,9 +269,8 @@ static int notes_add(struct passes *p)
 		      "first has the visits and times; %s: %s",
 		      p->plan.count, alike, passes);
 	if (!err && p->input_is_pipe)
-		err = PM_NOTE(timed,
-			      "standard input was a pipe, which the first pass alone "
-			      "could read");
+		err = PM_NOTE(timed, "standard input was a pipe, which the first pass "
+				     "alone could read");
 	return err;
 }
 
@@ -299,18 +297,16 @@ static int report_write(struct passes *p)
 static int check(const struct passes *p)
 {
 	if (p->profile && strchr(p->profile, '%'))
-		return cli_fail(
-			CLI_USAGE, "run",
-			"--passes: -P '%s': the joined profile is one file: expects a "
-			"path without %%",
-			p->profile);
+		return cli_fail(CLI_USAGE, "run",
+				"--passes: -P '%s': the joined profile is one file: "
+				"expects a path without %%",
+				p->profile);
 	if (p->options.rank >= 0 && p->options.ranks > 1)
-		return cli_fail(
-			CLI_USAGE, "run",
-			"--passes: a launcher has started this as one of %d ranks, "
-			"which cannot be run again alone: put it behind perfmon: "
-			"perfmon run --passes -e EVENTS -- mpirun ...",
-			p->options.ranks);
+		return cli_fail(CLI_USAGE, "run",
+				"--passes: a launcher has started this as one of %d "
+				"ranks, which cannot be run again alone: put it behind "
+				"perfmon: perfmon run --passes -e EVENTS -- mpirun ...",
+				p->options.ranks);
 	return 0;
 }
 

@@ -338,11 +338,10 @@ int run_plan_make(struct run_plan *plan, const char *text)
 	if (pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, &diag))
 		return cli_fail(CLI_USAGE, "run", "%s", diag.text);
 	if (list->set_count > 1) {
-		cli_complain(
-			"run",
-			"--passes: '%s' has event sets, which take turns: separate the "
-			"events by ','",
-			text);
+		cli_complain("run",
+			     "--passes: '%s' has event sets, which take turns: separate "
+			     "the events by ','",
+			     text);
 		pm_events_free(list);
 		return CLI_USAGE;
 	}

@@ -306,12 +306,11 @@ static int watch(struct run *run, char **line)
 	if (!err && run->functions.folder)
 		other = end_functions(run, has_profile);
 	else if (!err && pattern && !has_profile)
-		cli_complain(
-			"run",
-			"no profile was written to '%s': '%s' entered no region, or does "
-			"not use the library. To count a program as a whole, use perfmon "
-			"stat, or perfmon run --exact -P",
-			run->profile, run->command[0]);
+		cli_complain("run",
+			     "no profile was written to '%s': '%s' entered no region, or "
+			     "does not use the library. To count a program as a whole, "
+			     "use perfmon stat, or perfmon run --exact -P",
+			     run->profile, run->command[0]);
 	free(pattern);
 	if (err)
 		return err;
@@ -357,8 +356,8 @@ static int check_functions(const struct run *run)
 	if (run->exact || !cli_functions_wanted(&run->functions))
 		return 0;
 	return cli_fail(CLI_USAGE, "run",
-			"--function and --functions need --exact: functions are "
-			"counted by translation");
+			"--function and --functions need --exact: functions are counted "
+			"by translation");
 }
 
 int cli_run(int argc, char **argv)

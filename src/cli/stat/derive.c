@@ -234,19 +234,16 @@ static void add_exact(const struct stat_result *result, const struct cli_notes *
 	const char *unequal = NULL;
 	double difference = 0;
 
-	cli_note(to,
-		 "counted exactly by translation, 3 to 20 times slower; times are not "
-		 "those of the machine");
+	cli_note(to, "counted exactly by translation, 3 to 20 times slower; times are "
+		     "not those of the machine");
 	if (result->exact->lost_runs)
 		cli_note(to,
 			 "%u of %u runs left no counts: a process that is killed by "
-			 "SIGKILL, "
-			 "or that Valgrind cannot run, has none",
+			 "SIGKILL, or that Valgrind cannot run, has none",
 			 result->exact->lost_runs, result->runs);
 	if (result->exact->unknown)
-		cli_note(to,
-			 "Valgrind does not know an instruction of the program, which "
-			 "ended there: the counts are those before it");
+		cli_note(to, "Valgrind does not know an instruction of the program, "
+			     "which ended there: the counts are those before it");
 	if (result->runs - result->exact->lost_runs < 2)
 		return;
 	for (uint32_t i = 0; i < events->count && !unequal; i++) {
@@ -259,8 +256,7 @@ static void add_exact(const struct stat_result *result, const struct cli_notes *
 	if (unequal)
 		cli_note(to,
 			 "the runs differ, '%s' by %.0f: perfmon-exact(7) says why a "
-			 "program "
-			 "may do something else in each run",
+			 "program may do something else in each run",
 			 unequal, difference);
 	else
 		cli_note(to, "the runs agree in every count");
@@ -326,16 +322,12 @@ static void add_topdown(const struct stat_result *result, const struct cli_notes
 	if (isfinite(most))
 		cli_note(to,
 			 "topdown metrics are 8-bit fractions of slots: each count is "
-			 "off by "
-			 "at "
-			 "most %.1f %% of slots",
+			 "off by at most %.1f %% of slots",
 			 most);
 	else
-		cli_note(
-			to,
-			"topdown metrics are 8-bit fractions of slots: each count is off "
-			"by 0.4 %% of slots, or by more, which only all four of level 1 "
-			"in one group would show");
+		cli_note(to, "topdown metrics are 8-bit fractions of slots: each count "
+			     "is off by 0.4 %% of slots, or by more, which only all four "
+			     "of level 1 in one group would show");
 }
 
 void stat_notes(const struct stat_result *result, const struct cli_notes *to)
@@ -345,9 +337,8 @@ void stat_notes(const struct stat_result *result, const struct cli_notes *to)
 	struct pm_diag diag = {0};
 
 	if (result->input_lost)
-		cli_note(to,
-			 "standard input is a pipe: what one run reads, the next does "
-			 "not find; take it from a file (<FILE)");
+		cli_note(to, "standard input is a pipe: what one run reads, the next "
+			     "does not find; take it from a file (<FILE)");
 	if (result->exact) {
 		add_exact(result, to);
 		return;

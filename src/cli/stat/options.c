@@ -143,11 +143,10 @@ static int check_options(const struct stat_options *options)
 	const char *why = NULL;
 
 	if (options->exact && not_exact(options))
-		return cli_fail(
-			CLI_USAGE, "stat",
-			"--exact counts a whole command with all that it creates: "
-			"remove %s",
-			not_exact(options));
+		return cli_fail(CLI_USAGE, "stat",
+				"--exact counts a whole command with all that it "
+				"creates: remove %s",
+				not_exact(options));
 	if (!options->command && !options->targets && !options->place)
 		why = "no command is given; see perfmon stat --help";
 	else if (options->descendants && !options->inherit)

@@ -46,8 +46,7 @@ static const char *wrong_with(const struct pm_instance *instance)
 
 		if (!event->exact)
 			return "exact events are not multiplexed: all of them count at "
-			       "once, "
-			       "put them into one set";
+			       "once, put them into one set";
 		if (event->attr.sample_period || event->attr.sample_type)
 			return "they have no overflows and no samples";
 		if (perfmon_arch_counter_handle((uint32_t)event->attr.config + 1) ==

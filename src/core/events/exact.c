@@ -98,10 +98,10 @@ static int check_modifiers(struct pm_resolve *r, struct pm_slice modifiers)
 	own.user = false;
 	if (!memcmp(&own, &none, sizeof(own)))
 		return 0;
-	return pm_diag_set(r->diag, -EINVAL,
-			   "event '%s'%s has a modifier other than u: exact events count "
-			   "user mode",
-			   PM_ITEM(r, modifiers.at ? modifiers : r->item));
+	return pm_diag_set(
+		r->diag, -EINVAL,
+		"event '%s'%s has a modifier other than u: exact events count user mode",
+		PM_ITEM(r, modifiers.at ? modifiers : r->item));
 }
 
 static int add(struct pm_resolve *r, uint32_t event)
@@ -193,7 +193,6 @@ char *pm_exact_names(void)
 void pm_exact_offer(struct pm_diag *diag, struct pm_slice name)
 {
 	if (!pm_exact() && find(name) != PM_EXACT_EVENT_COUNT)
-		pm_diag_add(diag,
-			    "; 'perfmon run --exact' and 'perfmon stat --exact' count "
-			    "it on any machine");
+		pm_diag_add(diag, "; 'perfmon run --exact' and 'perfmon stat --exact' "
+				  "count it on any machine");
 }

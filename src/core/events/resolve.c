@@ -109,11 +109,10 @@ int pm_resolve_modifiers(struct pm_resolve *r, struct pm_slice modifiers,
 	if (!modifiers.at || !pm_modifiers_parse(modifiers, out, &bad))
 		return 0;
 	if (!modifiers.length)
-		return pm_diag_set(
-			r->diag, -EINVAL,
-			"no modifier after '%s'%s: the modifiers are u k h G H I p "
-			"pp ppp P D e",
-			PM_ITEM(r, modifiers));
+		return pm_diag_set(r->diag, -EINVAL,
+				   "no modifier after '%s'%s: the modifiers are u k h G "
+				   "H I p pp ppp P D e",
+				   PM_ITEM(r, modifiers));
 	letter = (struct pm_slice){bad, 1};
 	if (*bad == 'p')
 		return pm_diag_set(
@@ -122,10 +121,8 @@ int pm_resolve_modifiers(struct pm_resolve *r, struct pm_slice modifiers,
 			PM_ITEM(r, letter));
 	return pm_diag_set(r->diag, -EINVAL,
 			   "unknown modifier '%s' in '%s'%s: the modifiers are u (user), "
-			   "k (kernel), "
-			   "h (hypervisor), G (guest), H (host), I (not idle), p pp ppp "
-			   "P (precise), "
-			   "D (pinned), e (exclusive)",
+			   "k (kernel), h (hypervisor), G (guest), H (host), I (not "
+			   "idle), p pp ppp P (precise), D (pinned), e (exclusive)",
 			   pm_slice_quote(letter).text, PM_ITEM(r, letter));
 }
 

@@ -41,12 +41,11 @@ static void write_text(struct terms *t, struct pm_slice part)
 static int too_large(struct terms *t, const char *term, struct pm_slice value,
 		     uint64_t most)
 {
-	return pm_diag_set(
-		t->r->diag, -ERANGE,
-		"value %s of term '%s' in '%s'%s is too large: PMU '%s' has bits for "
-		"0 to 0x%llx",
-		pm_slice_quote(value).text, term, PM_ITEM(t->r, value), t->pmu->name,
-		(unsigned long long)most);
+	return pm_diag_set(t->r->diag, -ERANGE,
+			   "value %s of term '%s' in '%s'%s is too large: PMU '%s' has "
+			   "bits for 0 to 0x%llx",
+			   pm_slice_quote(value).text, term, PM_ITEM(t->r, value),
+			   t->pmu->name, (unsigned long long)most);
 }
 
 static int no_word(struct terms *t, const char *term, const char *word)
@@ -231,10 +230,10 @@ static int event_term(struct terms *t, struct pm_slice name, bool alone)
 	if (!generic || !several)
 		alias = pm_sysfs_alias_find(t->pmu, name);
 	if (alias && t->alias_name)
-		return pm_diag_set(t->r->diag, -EINVAL,
-				   "'%s' and '%s' are both events: '%s'%s takes only one "
-				   "event",
-				   t->alias_name, alias, PM_ITEM(t->r, name));
+		return pm_diag_set(
+			t->r->diag, -EINVAL,
+			"'%s' and '%s' are both events: '%s'%s takes only one event",
+			t->alias_name, alias, PM_ITEM(t->r, name));
 	if (alias) {
 		t->alias_name = alias;
 		write_text(t, pm_slice_of(alias));
@@ -353,12 +352,11 @@ static int check_wanted(struct terms *t, const uint64_t *wanted)
 
 		if (term->config < PM_SYSFS_CONFIGS &&
 		    wanted[term->config] & term->mask & ~t->given[term->config])
-			return pm_diag_set(
-				t->r->diag, -EINVAL,
-				"event '%s' of PMU '%s' needs a value for term '%s': "
-				"%s/%s,%s=.../",
-				t->alias_name, t->pmu->name, term->name, t->pmu->name,
-				t->alias_name, term->name);
+			return pm_diag_set(t->r->diag, -EINVAL,
+					   "event '%s' of PMU '%s' needs a value for "
+					   "term '%s': %s/%s,%s=.../",
+					   t->alias_name, t->pmu->name, term->name,
+					   t->pmu->name, t->alias_name, term->name);
 	}
 	return 0;
 }

@@ -179,11 +179,11 @@ static int resolve_tracepoint(struct pm_resolve *r)
 			return PM_RESOLVE_NOT_MINE;
 		if (err != -ENOENT)
 			return tracepoint_unknown(r, err, false, system, event, path);
-		return pm_diag_set(r->diag, err,
-				   "'%s'%s is not an event of libpfm4, and tracefs is "
-				   "not mounted for tracepoints: mount -t tracefs none "
-				   "/sys/kernel/tracing",
-				   PM_ITEM(r, r->item));
+		return pm_diag_set(
+			r->diag, err,
+			"'%s'%s is not an event of libpfm4, and tracefs is not mounted "
+			"for tracepoints: mount -t tracefs none /sys/kernel/tracing",
+			PM_ITEM(r, r->item));
 	}
 	err = descend(path, sizeof(path), system);
 	if (err)
@@ -249,11 +249,10 @@ static int list(const struct pm_listing *listing)
 	if (!err)
 		err = pm_dir_list(root, &systems, &count);
 	if (err)
-		return pm_diag_set(
-			listing->diag, err,
-			err == -ENOENT ? "tracefs is not mounted: mount -t tracefs none "
-					 "/sys/kernel/tracing"
-				       : "this user cannot read tracefs");
+		return pm_diag_set(listing->diag, err,
+				   err == -ENOENT ? "tracefs is not mounted: mount -t "
+						    "tracefs none /sys/kernel/tracing"
+						  : "this user cannot read tracefs");
 	for (size_t i = 0; !err && i < count; i++) {
 		/* the files beside the systems: enable, header_event, header_page */
 		if (!strcmp(systems[i], "enable") || !strncmp(systems[i], "header_", 7))

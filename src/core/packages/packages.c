@@ -207,13 +207,12 @@ int pm_packages_open(struct pm_packages **out, const struct pm_event *events,
 			continue;
 		errors[i] = -ENODEV;
 		if (diag && !diag->error)
-			pm_diag_set(
-				diag, -ENODEV,
-				"event '%s': PMU '%s' counts on CPUs %s, and none of "
-				"them "
-				"is online in a package on which this process may run",
-				events[i].name, events[i].pmu,
-				*events[i].cpus ? events[i].cpus : "none");
+			pm_diag_set(diag, -ENODEV,
+				    "event '%s': PMU '%s' counts on CPUs %s, and none of "
+				    "them is online in a package on which this process "
+				    "may run",
+				    events[i].name, events[i].pmu,
+				    *events[i].cpus ? events[i].cpus : "none");
 	}
 	if (err) {
 		pm_packages_close(packages);

@@ -9,8 +9,8 @@ int pm_session_explain_struct(struct perfmon_session *session, int err, const ch
 {
 	if (err == -EINVAL)
 		return pm_diag_set(&session->diag, err,
-				   "%s: missing, or .size is too small; set "
-				   ".size = sizeof(struct %s)",
+				   "%s: missing, or .size is too small; set .size = "
+				   "sizeof(struct %s)",
 				   what, type);
 	return pm_diag_set(&session->diag, err,
 			   "%s: fields unknown to this version of the library are not "
@@ -50,16 +50,15 @@ int pm_session_check_vector(struct perfmon_session *session, const void *vector,
 
 	if (!vector || !count)
 		return pm_diag_set(&session->diag, -EINVAL,
-				   "the vector is %s; pass one element "
-				   "or more",
+				   "the vector is %s; pass one element or more",
 				   vector ? "empty" : "NULL");
 	err = pm_vector_check(vector, 0, element_size, way, first, known);
 	if (err == -EINVAL)
-		return pm_diag_set(&session->diag, err,
-				   "elements cannot have %zu bytes; pass "
-				   "sizeof(elements[0]), or PERFMON_VECTOR(elements) "
-				   "for all three arguments",
-				   element_size);
+		return pm_diag_set(
+			&session->diag, err,
+			"elements cannot have %zu bytes; pass sizeof(elements[0]), or "
+			"PERFMON_VECTOR(elements) for all three arguments",
+			element_size);
 	if (count > most)
 		return pm_diag_set(&session->diag, -E2BIG,
 				   "a vector of %zu elements is longer than %zu", count,

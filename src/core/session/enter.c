@@ -16,10 +16,9 @@ int pm_session_enter_aside(struct perfmon_session *session)
 		return -EINVAL;
 	/* Before the lock, which another thread may have held at the fork. */
 	if (pm_session_is_child(session))
-		return pm_diag_set(
-			&session->diag, -ECHILD,
-			"the session belongs to the process that this one is a "
-			"child of; close it here, and create another");
+		return pm_diag_set(&session->diag, -ECHILD,
+				   "the session belongs to the process that this one is "
+				   "a child of; close it here, and create another");
 	/* Before the lock: a handler on this thread must not wait for it. */
 	err = pm_busy_begin(session);
 	if (err)

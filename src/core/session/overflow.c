@@ -46,11 +46,11 @@ static const char *wrong_with(const struct perfmon_overflow *how)
 	if (!overflows(next) && !(how->flags & PERFMON_OVERFLOW_ONCE))
 		return how->flags & PERFMON_OVERFLOW_NOTIFY
 			       ? "long_reset is a value that cannot overflow: to "
-				 "overflow "
-				 "after N events it is -N (or set PERFMON_OVERFLOW_ONCE)"
+				 "overflow after N events it is -N (or set "
+				 "PERFMON_OVERFLOW_ONCE)"
 			       : "short_reset is a value that cannot overflow: to "
-				 "overflow "
-				 "after N events it is -N (or set PERFMON_OVERFLOW_ONCE)";
+				 "overflow after N events it is -N (or set "
+				 "PERFMON_OVERFLOW_ONCE)";
 	return NULL;
 }
 
@@ -207,15 +207,14 @@ static int set_period(struct perfmon_session *session, uint32_t index, uint64_t 
 	int err;
 
 	if (flags & ~(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_SAMPLE))
-		return pm_diag_set(&session->diag, -EINVAL,
-				   "a period has no flags 0x%x: "
-				   "perfmon_overflow_program() may have",
-				   flags);
+		return pm_diag_set(
+			&session->diag, -EINVAL,
+			"a period has no flags 0x%x: perfmon_overflow_program() may have",
+			flags);
 	if (!overflows(-period))
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "a period cannot be %" PRIu64
-				   " events; pass 1 or more, "
-				   "and less than 2^63",
+				   " events; pass 1 or more, and less than 2^63",
 				   period);
 	err = pm_session_must_stand(session, "the overflows");
 	err = err ?: program(session, index, &how);
@@ -276,12 +275,12 @@ PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
 	    PM_VECTOR_CHECK(messages, 0, element_size, PM_VECTOR_OUT, perfmon_message,
 			    56))
 		return pm_session_leave(
-			session, pm_diag_set(&session->diag, -EINVAL,
-					     "%zu messages of %zu bytes: pass room for "
-					     "one or more, and sizeof(messages[0]), or "
-					     "PERFMON_VECTOR(messages) for all three "
-					     "arguments",
-					     count, element_size));
+			session,
+			pm_diag_set(&session->diag, -EINVAL,
+				    "%zu messages of %zu bytes: pass room for one or "
+				    "more, and sizeof(messages[0]), or "
+				    "PERFMON_VECTOR(messages) for all three arguments",
+				    count, element_size));
 	n = session->overflows->queue ? pm_queue_pop(session, messages, count) : 0;
 	pm_vector_unpack(messages, n, element_size, sizeof(messages[0]));
 	return pm_session_leave(session, n ? (int)n : -EAGAIN);

@@ -134,10 +134,9 @@ static int read_vector(struct perfmon_session *session, struct perfmon_value *va
 		err = pm_session_check_index(session, i, values[i].index,
 					     values[i].reserved);
 		if (!err && own && values[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
-			err = pm_diag_set(&session->diag, -EINVAL,
-					  "element %zu: the virtual time is not kept "
-					  "apart",
-					  i);
+			err = pm_diag_set(
+				&session->diag, -EINVAL,
+				"element %zu: the virtual time is not kept apart", i);
 	}
 	return err ?: read_values(session, values, all ? session->count : n, flags);
 }

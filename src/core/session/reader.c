@@ -19,11 +19,10 @@ PM_EXPORT int perfmon_session_reader_layout(struct perfmon_session *session,
 	if (!reader)
 		err = pm_diag_set(&session->diag, -EINVAL, "no room for the reader");
 	else if (layout != PERFMON_READER_LAYOUT)
-		err = pm_diag_set(
-			&session->diag, -EOPNOTSUPP,
-			"the program was compiled for layout %u of the reader, the "
-			"library has %u",
-			layout, PERFMON_READER_LAYOUT);
+		err = pm_diag_set(&session->diag, -EOPNOTSUPP,
+				  "the program was compiled for layout %u of the reader, "
+				  "the library has %u",
+				  layout, PERFMON_READER_LAYOUT);
 	else
 		*reader = session->reader;
 	return pm_session_leave(session, err);

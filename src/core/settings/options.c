@@ -198,11 +198,10 @@ static void run_notes_read(struct pm_options *options, int *err)
 				"PERFMON_NOTE: \"%s\" is ignored: " PM_RUN_NOTE_RULE,
 				pm_slice_quote(item).text);
 		else if (count++ == PM_RUN_NOTES)
-			pm_options_note(
-				options,
-				"PERFMON_NOTE: \"%s\" and what follows is ignored: a "
-				"run has %d notes at most",
-				pm_slice_quote(item).text, PM_RUN_NOTES);
+			pm_options_note(options,
+					"PERFMON_NOTE: \"%s\" and what follows is "
+					"ignored: a run has %d notes at most",
+					pm_slice_quote(item).text, PM_RUN_NOTES);
 	}
 }
 

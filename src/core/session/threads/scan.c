@@ -76,17 +76,16 @@ int pm_threads_find(struct scan *scan)
 	if (pid <= 0)
 		return pm_diag_set(scan->diag, -EINVAL, "%d is not a process", pid);
 	if (n < 0)
-		return pm_diag_set(scan->diag, (int)n,
-				   "cannot list the threads of process %d: /proc cannot "
-				   "be read: %s",
-				   pid, strerror((int)-n));
-	if (strtol(self, &end, 10) != pm_kernel_getpid() || *end)
 		return pm_diag_set(
-			scan->diag, -EXDEV,
-			"cannot list the threads of process %d: /proc belongs "
-			"to another pid namespace, which calls this process %s; "
-			"mount this namespace's own",
-			pid, self);
+			scan->diag, (int)n,
+			"cannot list the threads of process %d: /proc cannot be read: %s",
+			pid, strerror((int)-n));
+	if (strtol(self, &end, 10) != pm_kernel_getpid() || *end)
+		return pm_diag_set(scan->diag, -EXDEV,
+				   "cannot list the threads of process %d: /proc belongs "
+				   "to another pid namespace, which calls this process "
+				   "%s; mount this namespace's own",
+				   pid, self);
 	return 0;
 }
 
