@@ -89,21 +89,20 @@ static void events_read(struct pm_options *options, int *err)
 
 static int stride_add(struct pm_options *options, struct pm_slice item)
 {
+	const char *equals = memrchr(item.at, '=', item.length);
 	struct pm_slice name = {NULL, 0}, number = item;
 	struct pm_option_stride *more;
 	uint64_t stride;
 
-	/* A name may have a '=', too. */
-	for (size_t i = 0; i < item.length; i++) {
-		if (item.at[i] != '=')
-			continue;
-		name = pm_slice_trim((struct pm_slice){item.at, i});
+	if (equals) { /* the last: a name may have one, too */
+		size_t length = (size_t)(equals - item.at);
+
+		name = pm_slice_trim((struct pm_slice){item.at, length});
 		number = pm_slice_trim(
-			(struct pm_slice){item.at + i + 1, item.length - i - 1});
+			(struct pm_slice){equals + 1, item.length - length - 1});
 	}
-	if ((name.at && !name.length) || !number.length ||
-	    !pm_char_is_digit(number.at[0]) || pm_slice_number(number, &stride) ||
-	    !stride || stride > PM_STRIDE_MAX)
+	if ((name.at && !name.length) || pm_slice_number(number, &stride) || !stride ||
+	    stride > PM_STRIDE_MAX)
 		return -EINVAL;
 	if (!PM_GROW(options->strides, options->stride_count))
 		return -ENOMEM;
@@ -328,7 +327,7 @@ int pm_setting_check(const char *name, const char *value, struct pm_diag *diag)
 {
 	struct pm_suggestion like;
 	struct pm_options tried;
-	int number = pm_setting_find(name, &like), err;
+	int number = pm_setting_find(name, strcasecmp, &like), err;
 
 	if (number < 0)
 		return pm_diag_set(diag, number,

@@ -41,6 +41,7 @@ static char *path_read(struct pm_options *options, const char *name, const char 
 {
 	const char *value = pm_variable(name);
 	char expanded[4096], *copy;
+	int length;
 
 	if (!value)
 		return NULL;
@@ -50,24 +51,18 @@ static char *path_read(struct pm_options *options, const char *name, const char 
 		return NULL;
 	}
 	/* The longest pid, rank and host that may come. */
-	switch (pm_options_expand(
+	length = pm_options_expand(
 		copy, INT32_MAX, INT32_MAX,
 		"0123456789012345678901234567890123456789012345678901234567890123",
-		expanded, sizeof(expanded))) {
-	case -EINVAL:
-		pm_options_note(
-			options,
-			"%s=\"%.*s\" has a %% other than %%p, %%r, %%h and %%%%: %s",
-			name, PM_QUOTED, value, instead);
-		break;
-	case -ENAMETOOLONG:
-		pm_options_note(options, "%s=\"%.*s...\" is too long for a path: %s",
-				name, PM_QUOTED, value, instead);
-		break;
-	default:
+		expanded, sizeof(expanded));
+	if (length >= 0)
 		return copy;
-	}
 	free(copy);
+	pm_options_note(options,
+			length == -EINVAL ? "%s=\"%.*s\" has a %% other than %%p, %%r, "
+					    "%%h and %%%%: %s"
+					  : "%s=\"%.*s...\" is too long for a path: %s",
+			name, PM_QUOTED, value, instead);
 	return NULL;
 }
 
@@ -115,7 +110,7 @@ struct place {
 	bool folder;
 };
 
-/* Completes GIVEN, which it frees: in a folder there is a file for each rank, or process,
+/* Completes GIVEN, which it takes: in a folder there is a file for each rank, or process,
  * which ends in SUFFIX; and ranks do not share a file. */
 static int place_make(struct place *place, const struct pm_options *options, char *given,
 		      const char *suffix)
@@ -135,12 +130,11 @@ static int place_make(struct place *place, const struct pm_options *options, cha
 	} else if (ranked && !keeps_apart(given) && (!kind || kind == S_IFREG)) {
 		n = asprintf(&place->each, "%s.%%r", given);
 		place->whole = given;
-		given = NULL;
 	} else {
 		place->each = given;
-		given = NULL;
 	}
-	free(given);
+	if (place->folder)
+		free(given);
 	if (n < 0)
 		place->each = NULL;
 	if (whole < 0)

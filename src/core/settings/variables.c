@@ -154,10 +154,8 @@ uint64_t pm_variable_bounded(struct pm_options *options, const char *name, uint6
 	return bound;
 }
 
-/* Returns the number of NAME, without the prefix, in the spelling that COMPARE accepts; or
- * -EINVAL with a similar name in LIKE. */
-static int find(const char *name, int (*compare)(const char *a, const char *b),
-		struct pm_suggestion *like)
+int pm_setting_find(const char *name, int (*compare)(const char *a, const char *b),
+		    struct pm_suggestion *like)
 {
 	*like = (struct pm_suggestion){.wanted = pm_slice_of(name)};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -175,11 +173,6 @@ static bool is_foreign(const char *name)
 			return true;
 	/* The library's own tests have these. */
 	return !strncmp(name, "TEST_", 5);
-}
-
-int pm_setting_find(const char *name, struct pm_suggestion *like)
-{
-	return find(name, strcasecmp, like);
 }
 
 void pm_setting_try(int number, const char *value)
@@ -217,7 +210,7 @@ void pm_variables_check(struct pm_options *options)
 		memcpy(name, *at, length);
 		name[length] = '\0';
 		if (is_foreign(name + skip) || !pm_variable(name) ||
-		    find(name + skip, strcmp, &like) >= 0)
+		    pm_setting_find(name + skip, strcmp, &like) >= 0)
 			continue;
 		pm_options_note(options, "%s is not a variable of libperfmon: %s%s%s",
 				pm_slice_quote(pm_slice_of(name)).text,

@@ -25,9 +25,11 @@ char *pm_variable_copy(const char *name, int *err);
  * sentence: there is no such setting, or the environment's would have a note; -ENOMEM. */
 int pm_setting_check(const char *name, const char *value, struct pm_diag *diag);
 
-/* The two parts of this: returns the setting's number, or -EINVAL with a similar name in LIKE;
- * and has pm_variable() find VALUE alone, for the calling thread, until VALUE is NULL. */
-int pm_setting_find(const char *name, struct pm_suggestion *like);
+/* The two parts of this: returns the number of the setting NAME in a spelling that COMPARE accepts,
+ * or -EINVAL with a similar name in LIKE; and has pm_variable() find VALUE alone, for the calling
+ * thread, until VALUE is NULL. */
+int pm_setting_find(const char *name, int (*compare)(const char *a, const char *b),
+		    struct pm_suggestion *like);
 void pm_setting_try(int number, const char *value);
 
 /* Sets setting NUMBER to VALUE from now on. Returns 0 or -ENOMEM. One thread at a time;
