@@ -763,6 +763,32 @@ Test(sampling, of_a_cpu)
 	pm_kernel_fault = NULL;
 }
 
+/* The pipe that wakes the helper thread has lost its other end, which says nothing of a target
+ * that is not watched. */
+Test(sampling, a_wake_up_ends_no_target)
+{
+	struct perfmon_session_options options = {.size = sizeof(options),
+						  .scope = PERFMON_SCOPE_CPU};
+	struct perfmon_session *session;
+	int err;
+
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
+	OK(session, perfmon_session_add_events(session, "page-faults"));
+	pm_kernel_fault = count_bindings; /* before there is a helper thread */
+	OK(session, perfmon_overflow_descriptor(session));
+	err = perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, sched_getcpu());
+	if (err == -EACCES || err == -EPERM)
+		cr_skip_test("%s", session_message_of(session));
+	OK(session, err);
+	OK(session, perfmon_session_start(session));
+	while (!bindings)
+		pm_session_wake(session);
+	OK(session, perfmon_session_stop(session)); /* behind the helper's work */
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
+	perfmon_session_close(session);
+	pm_kernel_fault = NULL;
+}
+
 static atomic_bool refusing;
 
 static int refuse_events(enum pm_kernel_call call)

@@ -52,7 +52,7 @@ static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_
 		stay_near(session);
 	plan = session->plan;
 	for (uint32_t t = 0; has_ended && t < plan->target_count; t++) {
-		if (plan->targets[t].watch_key == watch_key)
+		if (watch_key && plan->targets[t].watch_key == watch_key)
 			plan->targets[t].lost = true;
 	}
 	if (has_ended || is_process(session, watch_key))
