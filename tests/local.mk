@@ -279,7 +279,7 @@ TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
 
 # Compiles the inside of perfmon diff.
 tests_test_diff_decide_SOURCES = tests/test_diff_decide.c tests/profile_builder.h src/cli/diff/bounds.c src/cli/diff/columns.c src/cli/diff/decide.c \
-	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/metrics.c src/cli/diff/notes.c src/cli/diff/order.c src/cli/diff/shuffle.c \
+	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/metrics.c src/cli/diff/notes.c src/cli/diff/order.c src/cli/diff/shuffle.c src/cli/diff/text.c \
 	src/cli/code/code.c src/cli/code/dw.c src/cli/code/elf.c src/cli/common/complain.c src/cli/common/json_read.c src/cli/common/resolve.c src/cli/common/sources.c src/cli/common/terminal.c src/cli/common/texts.c src/cli/diff/stat_file.c
 tests_test_diff_decide_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_diff_decide_LDADD = $(TEST_LIBS) -lm

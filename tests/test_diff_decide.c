@@ -527,7 +527,7 @@ Test(diff_visits, none)
 
 /* --- judgement ---------------------------------------------------------------------- */
 
-/* A profile with one region, "work". */
+/* A profile with one region. */
 struct made {
 	struct profile_builder b;
 	struct perfmon_profile_thread *thread;
@@ -537,7 +537,8 @@ struct made {
 /* Each began a second after the one before. */
 static uint64_t moment = UINT64_C(1700000000) * 1000000000u;
 
-static struct made make(const char *event, uint64_t count, uint32_t visits)
+static struct made make_of(const char *region, const char *event, uint64_t count,
+			   uint32_t visits)
 {
 	struct made m;
 	struct perfmon_profile_plan *plan;
@@ -550,7 +551,7 @@ static struct made make(const char *event, uint64_t count, uint32_t visits)
 	strcpy(plan->counter[0].name, event);
 	plan->counter[0].cost.bias = 10;
 	plan->counter[0].cost.known = 1;
-	builder_region(&m.b, "work");
+	builder_region(&m.b, region);
 	m.thread = builder_thread(&m.b, 1, 1, 1);
 	builder_nodes(&m.b, m.thread, 4);
 	builder_node(&m.b, m.thread, 0, 0);
@@ -559,6 +560,11 @@ static struct made make(const char *event, uint64_t count, uint32_t visits)
 		builder_visit(m.node, 1000);
 	m.node->count[0].sum = count;
 	return m;
+}
+
+static struct made make(const char *event, uint64_t count, uint32_t visits)
+{
+	return make_of("work", event, count, visits);
 }
 
 struct comparison {
@@ -1636,14 +1642,19 @@ Test(diff_decide, what_cannot_be_compared)
 }
 
 /* As make(), counted exactly by translation. */
-static struct made make_exact(uint64_t count, uint32_t visits)
+static struct made make_exact_of(const char *region, uint64_t count, uint32_t visits)
 {
-	struct made m = make("exact::instructions", count, visits);
+	struct made m = make_of(region, "exact::instructions", count, visits);
 	struct perfmon_profile_plan *plan =
 		(void *)(m.b.base + sizeof(*builder_header(&m.b)));
 
 	plan->counter[0].flags = PERFMON_PROFILE_COUNTER_EXACT;
 	return m;
+}
+
+static struct made make_exact(uint64_t count, uint32_t visits)
+{
+	return make_exact_of("work", count, visits);
 }
 
 static void judge_with(struct comparison *c, double effect)
@@ -1753,6 +1764,49 @@ Test(diff_decide, exact_runs_that_do_not_agree)
 	cr_assert_eq(row_of(&c, "exact::instructions")->verdict, DIFF_OPEN);
 	cr_assert(row_of(&c, "exact::instructions")->too_few);
 	cr_assert(noted(&c, "runs of B do not agree"));
+	done(&c);
+}
+
+/* A name is cut between two characters: each of these has three bytes, of 100 that are shown. */
+Test(diff_decide, a_long_name_is_cut_between_characters)
+{
+	struct comparison c = {0};
+	char name[301] = "", shown[200];
+
+	for (int i = 0; i < 100; i++)
+		strcat(name, "\u6d4b");
+	snprintf(shown, sizeof(shown), "runs of A do not agree: %.99s, exact", name);
+	for (int i = 0; i < 4; i++)
+		load(&c, i / 2, make_exact_of(name, i == 1 ? 10000020 : 10000000, 10));
+	judge_with(&c, 0.001);
+	cr_assert(noted(&c, shown));
+	done(&c);
+}
+
+static int keep_text(void *argument, const char *text, size_t size)
+{
+	strncat(argument, text, size);
+	return 0;
+}
+
+/* And that of an event in the table, in its middle: each takes two of 60 columns. */
+Test(diff_decide, a_long_event_is_cut_between_characters)
+{
+	static char text[65536];
+	struct pm_out out = {.sink = keep_text, .argument = text};
+	struct comparison c = {0};
+	char name[100] = "";
+
+	for (int i = 0; i < 32; i++)
+		strcat(name, "\u6d4b");
+	load(&c, 0, make_of("work", name, 1000, 10));
+	load(&c, 1, make_of("work", name, 1000, 10));
+	judge_with(&c, 0.001);
+	c.options.all = true;
+	cr_assert_eq(diff_text(&out, &c.result), 0);
+	cr_assert_eq(pm_out_end(&out), 0);
+	cr_assert(strstr(text, "\u6d4b...\u6d4b"), "%s", text);
+	cr_assert_not(strstr(text, "\\x"), "%s", text);
 	done(&c);
 }
 

@@ -252,6 +252,26 @@ Test(options, a_bad_value_is_quoted_and_the_default_stands)
 	pm_options_free(&o);
 }
 
+/* A sentence, and a value in it, are cut between two characters. Each has three bytes here. */
+Test(options, a_long_text_is_cut_between_characters)
+{
+	char text[1201] = "";
+	struct pm_options o;
+	struct pm_diag diag;
+
+	for (int i = 0; i < 400; i++)
+		strcat(text, "\u6d4b");
+	pm_diag_set(&diag, -EINVAL, "%s", text);
+	cr_assert_eq(strlen(diag.text), 996 + strlen("..."));
+	cr_assert_str_eq(diag.text + 993, "\u6d4b...");
+	pm_diag_set(&diag, -EINVAL, "ab%s", text);
+	cr_assert_str_eq(diag.text + 992, "\u6d4b...");
+	setenv("PERFMON_FORMAT", text, 1);
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	cr_assert(strstr(o.notes[0], "\u6d4b\" is not one of"), "%s", o.notes[0]);
+	pm_options_free(&o);
+}
+
 /* Row: FO-08 */
 Test(options, patterns_of_regions)
 {

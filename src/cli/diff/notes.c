@@ -63,6 +63,8 @@ static void note_runs(const struct diff_result *result, const struct cli_notes *
 {
 	const struct diff_data *data = result->data;
 	const struct diff_run *runs = row->runs + (side ? data->runs[0] : 0);
+	const char *region = diff_region(data, row->region);
+	const char *quantity = diff_quantity(data, row->quantity);
 	bool low = false, high = false;
 	struct pm_diag text = {0};
 
@@ -78,8 +80,8 @@ static void note_runs(const struct diff_result *result, const struct cli_notes *
 		pm_diag_add(&text, "%s%.*f in run %u", text.text[0] ? ", " : "",
 			    value == floor(value) ? 0 : 3, value, r + 1);
 	}
-	cli_note(to, "runs of %c do not agree: %.100s, %.60s%s: %s", side ? 'B' : 'A',
-		 diff_region(data, row->region), diff_quantity(data, row->quantity),
+	cli_note(to, "runs of %c do not agree: %.*s, %.*s%s: %s", side ? 'B' : 'A',
+		 pm_text_cut(region, 100), region, pm_text_cut(quantity, 60), quantity,
 		 row->quantity == DIFF_VISITS ? "" : " a visit", text.text);
 }
 
@@ -205,9 +207,9 @@ static void note_once(const struct diff_result *result, const struct cli_notes *
 	}
 	if (once)
 		cli_note(to,
-			 "one visit in a run: %.100s%s: its time includes that of other "
+			 "one visit in a run: %.*s%s: its time includes that of other "
 			 "programs; count task-clock, too",
-			 name, once > 1 ? " and others" : "");
+			 pm_text_cut(name, 100), name, once > 1 ? " and others" : "");
 }
 
 static void note_machine(const struct diff_result *result, const struct cli_notes *to)
@@ -306,8 +308,8 @@ static void note_files(const struct diff_result *result, const struct cli_notes 
 	if (running || partial)
 		cli_note(to,
 			 "programs without a normal end: %u; incomplete profiles: %u: "
-			 "%.200s%s",
-			 running, partial, one,
+			 "%.*s%s",
+			 running, partial, pm_text_cut(one, 200), one,
 			 running + partial > 1 ? " and others" : "");
 }
 

@@ -29,12 +29,14 @@ enum column {
 
 #define CELL	   64
 #define NAME_WIDTH 40
+#define WHAT_WIDTH 60
 /* At most so many regions are named in a line. */
 #define NAMED_MOST 4
 
 struct row {
 	const char *region; /* NULL: the same as above */
-	char cell[COLUMNS][CELL];
+	const char *what;
+	char cell[COLUMNS][CELL]; /* of the other columns */
 	enum diff_verdict verdict;
 };
 
@@ -168,16 +170,6 @@ static void put_changes(struct row *to, const struct diff_row *row)
 	put_p(to->cell[P], row);
 }
 
-/* Writes what is compared. Times of single visits have names of their own. */
-static void put_what(char *cell, const struct diff_data *data, const struct diff_row *row)
-{
-	bool single = row->shown && row->shown->of != DIFF_MEAN;
-
-	snprintf(cell, CELL, "%.60s",
-		 single ? diff_of_name(row->shown->of)
-			: diff_quantity(data, row->quantity));
-}
-
 static void row_make(struct row *to, const struct diff_data *data,
 		     const struct diff_row *row, const struct diff_row *above,
 		     uint32_t *marks)
@@ -186,7 +178,10 @@ static void row_make(struct row *to, const struct diff_data *data,
 	to->verdict = row->verdict;
 	if (!above || above->region != row->region)
 		to->region = diff_region(data, row->region);
-	put_what(to->cell[WHAT], data, row);
+	/* Times of single visits have names of their own. */
+	to->what = row->shown && row->shown->of != DIFF_MEAN
+			   ? diff_of_name(row->shown->of)
+			   : diff_quantity(data, row->quantity);
 	put_value(to->cell[A], to->cell[A_MARKS], data, row, 0, marks);
 	put_value(to->cell[B], to->cell[B_MARKS], data, row, 1, marks);
 	put_verdict(to->cell[VERDICT], row);
@@ -215,8 +210,7 @@ static void metric_make(struct row *to, const struct diff_data *data,
 
 	memset(to, 0, sizeof(*to));
 	to->verdict = DIFF_SAME;
-	snprintf(to->cell[WHAT], CELL, "%.60s",
-		 metric->heading ? metric->heading : metric->name);
+	to->what = metric->heading ?: metric->name;
 	put_metric(to->cell[A], to->cell[A_MARKS], row, 0, metric, marks);
 	put_metric(to->cell[B], to->cell[B_MARKS], row, 1, metric, marks);
 	if (row->total[0].state == PM_COUNTED && row->total[1].state == PM_COUNTED &&
@@ -226,7 +220,15 @@ static void metric_make(struct row *to, const struct diff_data *data,
 
 static const char *cell_text(const struct row *row, int column)
 {
-	return column != REGION ? row->cell[column] : row->region ? row->region : "";
+	if (column == REGION)
+		return row->region ?: "";
+	return column == WHAT ? row->what : row->cell[column];
+}
+
+/* Returns the most columns of a terminal that the text of COLUMN takes; 0: any number. */
+static size_t most_of(int column)
+{
+	return column == REGION ? NAME_WIDTH : column == WHAT ? WHAT_WIDTH : 0;
 }
 
 static void put_row(struct pm_out *out, const struct row *row, const size_t *width)
@@ -234,16 +236,14 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 	struct pm_row line = {.out = out};
 
 	for (int c = 0; c < COLUMNS; c++) {
-		size_t most = c == REGION ? NAME_WIDTH : 0;
-
 		cli_style_row(&line, c != VERDICT		 ? CLI_PLAIN
 				     : row->verdict == DIFF_MORE ? CLI_BAD
 				     : row->verdict == DIFF_LESS ? CLI_GOOD
 								 : CLI_PLAIN);
 		if (to_the_left(c))
-			pm_row_left(&line, cell_text(row, c), most, width[c]);
+			pm_row_left(&line, cell_text(row, c), most_of(c), width[c]);
 		else
-			pm_row_right(&line, cell_text(row, c), most, width[c]);
+			pm_row_right(&line, cell_text(row, c), most_of(c), width[c]);
 		line.blanks += gap_after(c);
 	}
 	pm_row_end(&line);
@@ -378,7 +378,8 @@ int diff_text(struct pm_out *out, const struct diff_result *result)
 	if (!rows)
 		return -ENOMEM;
 	rows[0].region = "region";
-	for (int c = WHAT; c < COLUMNS; c++)
+	rows[0].what = "";
+	for (int c = A; c < COLUMNS; c++)
 		strcpy(rows[0].cell[c], headings[c]);
 	for (uint32_t i = 0; i < result->row_count; i++) {
 		const struct diff_row *row = &result->rows[i];
@@ -394,8 +395,7 @@ int diff_text(struct pm_out *out, const struct diff_result *result)
 	}
 	for (uint32_t i = 0; i < count; i++)
 		for (int c = 0; c < COLUMNS; c++)
-			pm_row_measure(&width[c], cell_text(&rows[i], c),
-				       c == REGION ? NAME_WIDTH : 0);
+			pm_row_measure(&width[c], cell_text(&rows[i], c), most_of(c));
 	put_head(out, result);
 	for (uint32_t i = 0; i < count && count > 1; i++)
 		put_row(out, &rows[i], width);

@@ -256,9 +256,9 @@ static int notes_add(struct passes *p)
 	passes_list(p, passes, sizeof(passes));
 	if (p->plan.reference)
 		snprintf(alike, sizeof(alike),
-			 "regions in which %.100s differs by more than %g %% from the "
+			 "regions in which %.*s differs by more than %g %% from the "
 			 "first pass are marked",
-			 p->plan.reference,
+			 pm_text_cut(p->plan.reference, 100), p->plan.reference,
 			 100 * (p->plan.is_clock ? TOLERANCE_CLOCK : TOLERANCE));
 	else
 		snprintf(alike, sizeof(alike),

@@ -18,7 +18,7 @@ static char *list_read(struct pm_options *options, const char *name, int *err)
 		pm_options_note(options,
 				"%s=\"%.*s\" has an empty item: expects names of "
 				"regions, or patterns with * and ?, with ',' between",
-				name, PM_QUOTED, value);
+				name, PM_QUOTED(value));
 		return NULL;
 	}
 	return pm_variable_copy(name, err);
@@ -60,7 +60,7 @@ static void min_mean_read(struct pm_options *options)
 	pm_options_note(options,
 			"PERFMON_MIN_MEAN=\"%.*s\" is not a time, such as 500ns or 2us: "
 			"all visits are measured",
-			PM_QUOTED, value);
+			PM_QUOTED(value));
 }
 
 /* Between two marks of a step all visits have to be measured. */

@@ -62,7 +62,7 @@ static char *path_read(struct pm_options *options, const char *name, const char 
 			length == -EINVAL ? "%s=\"%.*s\" has a %% other than %%p, %%r, "
 					    "%%h and %%%%: %s"
 					  : "%s=\"%.*s...\" is too long for a path: %s",
-			name, PM_QUOTED, value, instead);
+			name, PM_QUOTED(value), instead);
 	return NULL;
 }
 
@@ -152,7 +152,7 @@ void pm_options_read_profile(struct pm_options *options, int *err)
 		pm_options_note(options,
 				"PERFMON_PROFILE=\"%.*s\" is a device: the profile stays "
 				"in memory",
-				PM_QUOTED, given);
+				PM_QUOTED(given));
 		free(given);
 		given = NULL;
 	}

@@ -112,7 +112,7 @@ int pm_variable_choice(struct pm_options *options, const char *name,
 					 i ? ", " : "", choices[i]);
 	}
 	pm_options_note(options, "%s=\"%.*s\" is not one of %s: using %s", name,
-			PM_QUOTED, value, known, choices[fallback]);
+			PM_QUOTED(value), known, choices[fallback]);
 	return fallback;
 }
 
@@ -143,14 +143,14 @@ uint64_t pm_variable_bounded(struct pm_options *options, const char *name, uint6
 	err = decimal(text, &value);
 	if (err == -EINVAL) {
 		pm_options_note(options, "%s=\"%.*s\" is not a number: using %" PRIu64,
-				name, PM_QUOTED, text, fallback);
+				name, PM_QUOTED(text), fallback);
 		return fallback;
 	}
 	if (!err && value >= min && value <= max)
 		return value;
 	bound = !err && value < min ? min : max;
 	pm_options_note(options, "%s=\"%.*s\" is %s the bound: using %" PRIu64, name,
-			PM_QUOTED, text, bound == min ? "below" : "above", bound);
+			PM_QUOTED(text), bound == min ? "below" : "above", bound);
 	return bound;
 }
 

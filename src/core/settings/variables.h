@@ -6,8 +6,8 @@
 #include "core/settings/options.h"
 #include "core/text/text.h"
 
-/* How much of a bad value a sentence quotes. */
-#define PM_QUOTED 200
+/* How much of a bad VALUE a sentence quotes, by "%.*s". */
+#define PM_QUOTED(value) pm_text_cut(value, 200), value
 
 /* The value of NAME; NULL if it has none, or an empty one. */
 const char *pm_variable(const char *name);

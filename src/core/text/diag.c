@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/text/grow.h"
+#include "core/text/text.h"
 
 static void __attribute__((format(printf, 2, 0)))
 append(struct pm_diag *diag, const char *format, va_list args)
@@ -16,7 +17,8 @@ append(struct pm_diag *diag, const char *format, va_list args)
 	int n = vsnprintf(diag->text + used, room, format, args);
 
 	if (n >= 0 && (size_t)n >= room)
-		memcpy(diag->text + sizeof(diag->text) - 4, "...", 4);
+		strcpy(diag->text + pm_text_cut(diag->text, sizeof(diag->text) - 4),
+		       "...");
 }
 
 int pm_diag_set(struct pm_diag *diag, int error, const char *format, ...)

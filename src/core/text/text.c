@@ -126,6 +126,15 @@ int pm_text_add(char **text, const char *between, const char *more)
 	return 0;
 }
 
+int pm_text_cut(const char *text, size_t most)
+{
+	size_t length = strnlen(text, most);
+
+	while (length && (text[length] & 0xc0) == 0x80)
+		length--;
+	return (int)length;
+}
+
 static int digits(struct pm_slice slice, unsigned int base, uint64_t *value)
 {
 	uint64_t sum = 0;

@@ -33,6 +33,10 @@ char *pm_slice_copy(struct pm_slice slice);
  * *TEXT is as it was. */
 int pm_text_add(char **text, const char *between, const char *more);
 
+/* Returns how many of the first MOST bytes of TEXT are whole characters of UTF-8: the precision for
+ * a "%.*s". */
+int pm_text_cut(const char *text, size_t most);
+
 char pm_char_lower(char c);
 bool pm_char_is_blank(char c);
 bool pm_char_is_digit(char c);
