@@ -97,6 +97,11 @@ try "a file needs a name" says 2 "expects @FILE:NAME" stat -M "@m" true
 try "a file that is not there is quoted" says 1 "cannot read the file '/no/such' (No such file" stat -M "@/no/such:x" true
 echo '[{"MetricName": "x", "MetricExpr": ' >"$here/bad.json"
 try "so is one that is not JSON" says 2 "is not JSON from character" stat -M "@$here/bad.json:x" true
+fifo() {
+	mkfifo "$here/fifo" && timeout 60 "$perfmon" stat -M "@$here/fifo:x" true 2>"$here/err"
+	[ $? -eq 1 ] && grep -qF "'$here/fifo' (not a regular file)" "$here/err"
+}
+try "nobody waits for the writer of a FIFO" fifo
 try "a directory is quoted" says 1 "cannot read the file '$here' (not a regular file)" stat -M "@$here:x" true
 large() {
 	{ printf '[{"MetricName": "x", "MetricExpr": "7", "PublicDescription": "' && head -c 2000000 /dev/zero | tr '\0' d && echo '"}]'; } >"$here/large.json"

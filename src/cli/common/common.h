@@ -407,8 +407,8 @@ struct cli_json {
 	char name[32]; /* the last member's; "" if it is longer */
 };
 
-/* Reads the whole file PATH, with a NUL behind it. Returns 0 or a negative errno. free(3) *TEXT in
- * both cases. */
+/* Reads the whole file PATH, with a NUL behind it. Returns 0 or a negative errno, -ENOTSUP for what is
+ * not a regular file. free(3) *TEXT in both cases. */
 int cli_json_file(const char *path, char **text);
 
 /* Set `bad`, and `no_memory`. Return false. */

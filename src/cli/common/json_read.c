@@ -2,12 +2,15 @@
 #include "cli/common/common.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
 #include "core/text/text.h"
 
 /* The depth of objects and arrays. */
@@ -237,27 +240,26 @@ void cli_json_skip(struct cli_json *j)
 
 int cli_json_file(const char *path, char **text)
 {
-	FILE *file = fopen(path, "re");
+	/* This does not wait for the writer of a FIFO. */
+	int fd = pm_kernel_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0), err;
 	struct stat st;
-	size_t size;
-	int err = 0;
+	ssize_t size;
 
 	*text = NULL;
-	if (!file)
-		return -errno;
-	if (fstat(fileno(file), &st))
-		err = -errno;
-	else if (!S_ISREG(st.st_mode))
+	if (fd < 0)
+		return fd;
+	err = pm_kernel_fstat(fd, &st);
+	if (!err && !S_ISREG(st.st_mode))
 		err = -ENOTSUP;
-	else if (st.st_size > BYTES_MOST)
+	else if (!err && st.st_size > BYTES_MOST)
 		err = -EFBIG;
-	else if (!(*text = malloc((size_t)st.st_size + 1)))
+	else if (!err && !(*text = malloc((size_t)st.st_size + 1)))
 		err = -ENOMEM;
 	if (!err) {
-		size = fread(*text, 1, (size_t)st.st_size, file);
-		(*text)[size] = '\0';
-		err = ferror(file) ? -EIO : 0;
+		size = pm_file_read_at(fd, *text, (size_t)st.st_size, 0);
+		(*text)[size < 0 ? 0 : size] = '\0';
+		err = size < 0 ? (int)size : 0;
 	}
-	fclose(file);
+	pm_kernel_close(fd);
 	return err;
 }
