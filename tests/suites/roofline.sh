@@ -83,6 +83,10 @@ for bad in '' '{}' '[]' '{"format":"perfmon ceilings 1"' \
 	printf '%s' "$bad" >"$here/bad.json"
 	try "a file with '$bad' is refused" shows 1 err "is not a file of ceilings" --ceilings "$here/bad.json"
 done
+for lacks in of by; do
+	sed "0,/\"$lacks\":\"[^\"]*\",/s///" "$kept" >"$here/bad.json"
+	try "an entry without '$lacks' is quoted" shows 1 err ", by the entry {" --ceilings "$here/bad.json"
+done
 try "a file that cannot be written is said" shows 1 err "/no/such/file" --quick --ceilings /no/such/file
 one_cpu() {
 	taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$perfmon" roofline --quick -f json >"$here/out" &&

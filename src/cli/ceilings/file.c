@@ -9,6 +9,7 @@
 #include "cli/ceilings/ceilings.h"
 #include "cli/common/common.h"
 #include "core/text/grow.h"
+#include "core/text/text.h"
 
 #define FORMAT "perfmon ceilings 1"
 
@@ -140,7 +141,7 @@ static uint32_t take_count(struct cli_json *j)
 
 static void take_ceiling(struct cli_json *j, struct cli_ceilings *ceilings)
 {
-	struct cli_ceiling c = {.rate = NAN};
+	struct cli_ceiling c = {CLI_CEILINGS, CLI_CEILING_WAYS, .rate = NAN};
 	const char *name;
 
 	cli_json_begin(j, '{');
@@ -157,7 +158,8 @@ static void take_ceiling(struct cli_json *j, struct cli_ceilings *ceilings)
 		else
 			c.rate = cli_json_number(j);
 	}
-	if (!c.threads || !c.bits || !(c.rate > 0) || isinf(c.rate))
+	if (c.of == CLI_CEILINGS || c.by == CLI_CEILING_WAYS || !c.threads || !c.bits ||
+	    !(c.rate > 0) || isinf(c.rate))
 		cli_json_fail(j);
 	else if (!j->bad && PM_GROW(ceilings->at, ceilings->count))
 		ceilings->at[ceilings->count++] = c;
@@ -165,8 +167,22 @@ static void take_ceiling(struct cli_json *j, struct cli_ceilings *ceilings)
 		cli_json_no_memory(j);
 }
 
+/* *ENTRY becomes the text of the one that cannot be taken, as far as it was read. */
+static void take_ceilings(struct cli_json *j, struct cli_ceilings *ceilings,
+			  struct pm_slice *entry)
+{
+	cli_json_begin(j, '[');
+	while (cli_json_next(j, ']')) {
+		const char *begin = j->at;
+
+		take_ceiling(j, ceilings);
+		if (j->bad)
+			*entry = (struct pm_slice){begin, (size_t)(j->at - begin)};
+	}
+}
+
 static void take_member(struct cli_json *j, struct cli_ceilings *ceilings,
-			char *of[TEXTS], const char *name)
+			char *of[TEXTS], const char *name, struct pm_slice *entry)
 {
 	if (cli_json_text(j, name, texts, TEXTS, of))
 		return;
@@ -177,9 +193,7 @@ static void take_member(struct cli_json *j, struct cli_ceilings *ceilings,
 		if (!(ceilings->taken >= 0 && ceilings->taken <= 1))
 			cli_json_fail(j);
 	} else if (!strcmp(name, "ceilings")) {
-		cli_json_begin(j, '[');
-		while (cli_json_next(j, ']'))
-			take_ceiling(j, ceilings);
+		take_ceilings(j, ceilings, entry);
 	} else {
 		cli_json_skip(j);
 	}
@@ -214,6 +228,7 @@ int cli_ceilings_read(struct cli_ceilings *ceilings, const char *path,
 {
 	char *of[TEXTS] = {NULL};
 	struct cli_json j = {.bad = false};
+	struct pm_slice entry = {NULL, 0};
 	const char *name;
 	char *text;
 	int err = cli_json_file(path, &text);
@@ -227,14 +242,15 @@ int cli_ceilings_read(struct cli_ceilings *ceilings, const char *path,
 	j.at = text;
 	cli_json_begin(&j, '{');
 	while ((name = cli_json_member(&j)))
-		take_member(&j, ceilings, of, name);
+		take_member(&j, ceilings, of, name, &entry);
 	if (j.no_memory)
 		err = pm_diag_set(diag, -ENOMEM, "'%s': %s", path, strerror(ENOMEM));
 	else if (j.bad || differs(of[FORM], FORMAT))
 		err = pm_diag_set(diag, -EINVAL,
-				  "'%s' is not a file of ceilings of this version: name "
-				  "another file, or remove it",
-				  path);
+				  "'%s' is not a file of ceilings of this version%s%s: "
+				  "name another file, or remove it",
+				  path, entry.at ? ", by the entry " : "",
+				  pm_slice_quote(pm_slice_trim(entry)).text);
 	else
 		err = check_identity(ceilings, of, path, diag);
 	if (err)
