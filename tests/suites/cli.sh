@@ -98,6 +98,8 @@ in_json() {
 }
 try "info is JSON on request" in_json
 try "info says what others may do" both 0 out "an unprivileged user may" "$perfmon" info
+try "info has units for limits" both 0 out "16 kB, may be raised to 32 kB" \
+	bash -c "ulimit -Sl 16 && ulimit -Hl 32 && exec '$perfmon' info"
 try "info quotes the environment" both 0 out "PERFMON_FENCE=\"2\" is not one of 0, 1" \
 	env PERFMON_FENCE=2 "$perfmon" info
 try "info refuses an argument" both 2 err "'x'" "$perfmon" info x

@@ -399,8 +399,9 @@ static void limit(const char *label, int resource, uint64_t unit, const char *un
 		snprintf(text, sizeof(text), "%" PRIu64 "%s, may be raised", soft / unit,
 			 unit_name);
 	else
-		snprintf(text, sizeof(text), "%" PRIu64 "%s, may be raised to %" PRIu64,
-			 soft / unit, unit_name, hard / unit);
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 "%s, may be raised to %" PRIu64 "%s", soft / unit,
+			 unit_name, hard / unit, unit_name);
 	finding(label, text, NULL);
 }
 
