@@ -189,6 +189,28 @@ Test(merge, ranks_by_region)
 	pm_merge_free(merge);
 }
 
+Test(merge, one_process_is_no_plural)
+{
+	static const char *const lines[] = {"time over 1 process, inclusive:\n",
+					    "time over 1 rank, inclusive:\n"};
+
+	for (int ranks = 0; ranks < 2; ranks++) {
+		struct pm_merge *merge = create();
+		struct perfmon_profile_thread *thread;
+		struct profile_builder b;
+		char *got;
+
+		thread = begin(&b, ranks - 1, ranks, 1);
+		visited(&b, thread, 1, "main", 1000000, 5000);
+		add(merge, &b);
+		cr_assert_eq(pm_merge_end(merge), 0);
+		got = merged(merge, PM_FORMAT_TEXT);
+		has(got, lines[ranks]);
+		free(got);
+		pm_merge_free(merge);
+	}
+}
+
 Test(merge, ranks_in_csv_and_json)
 {
 	struct pm_merge *merge = three_ranks();

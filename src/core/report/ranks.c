@@ -126,7 +126,10 @@ static int table_write(struct ranges *ranges, struct pm_out *out)
 	pm_out_format(out, " over %u", of);
 	if (of < all)
 		pm_out_format(out, " of %u", all);
-	pm_out_format(out, " %s, %s:\n", ranks ? "ranks" : "processes",
+	pm_out_format(out, " %s%s, %s:\n", ranks ? "rank" : "process",
+		      all == 1 ? ""
+		      : ranks  ? "s"
+			       : "es",
 		      ranges->tree->flat ? "exclusive" : "inclusive");
 	return pm_table_write(&table, out);
 }
