@@ -150,10 +150,9 @@ static struct pm2_context *find_closed(void)
 	struct pm2_context *context;
 
 	for (size_t i = 0; i < BUCKETS; i++) {
-		for (context = table.buckets[i]; context; context = context->next) {
+		for (context = table.buckets[i]; context; context = context->next)
 			if (is_closed(context))
 				return context;
-		}
 	}
 	return NULL;
 }
@@ -271,10 +270,9 @@ static int make_set(void)
 	err = pm_poller_create(&table.watched);
 	table.is_watched = !err;
 	for (size_t i = 0; i < BUCKETS && table.count && !err; i++) {
-		for (context = table.buckets[i]; context; context = context->next) {
+		for (context = table.buckets[i]; context; context = context->next)
 			if (!watch_end(context) && context->message_fd >= 0)
 				watch_messages(context, context->message_fd);
-		}
 	}
 	return err;
 }

@@ -141,10 +141,9 @@ static uint32_t indices_of(const uint64_t mask[PM2_MASK_WORDS],
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < PERFMON_SESSION_COUNTERS_MAX; i++) {
+	for (uint32_t i = 0; i < PERFMON_SESSION_COUNTERS_MAX; i++)
 		if (mask[i / 64] >> (i % 64) & 1)
 			indices[n++] = i;
-	}
 	return n;
 }
 
@@ -270,10 +269,9 @@ static int check_register(struct pm2_context *context, size_t i, uint16_t set,
 		return pm_diag_set(&context->diag, -EINVAL,
 				   "element %zu: there is no register %u: a set has %u",
 				   i, number, PM2_REGISTERS);
-	while (n > 0) {
+	while (n > 0)
 		if (ids[--n] == set)
 			return 0;
-	}
 	return pm_diag_set(&context->diag, -EINVAL,
 			   "element %zu: there is no event set %u", i, set);
 }

@@ -17,10 +17,9 @@ static inline bool pm_is_zero(const void *fields, size_t size)
 {
 	const unsigned char *bytes = fields;
 
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = 0; i < size; i++)
 		if (bytes[i])
 			return false;
-	}
 	return true;
 }
 
@@ -98,10 +97,9 @@ static inline int pm_vector_check(const void *given, size_t count, size_t elemen
 		return -E2BIG;
 	if (!(way & PM_VECTOR_IN))
 		return 0;
-	for (size_t n = 0; element_size > known && n < count; n++, at += element_size) {
+	for (size_t n = 0; element_size > known && n < count; n++, at += element_size)
 		if (!pm_is_zero(at + known, element_size - known))
 			return -E2BIG;
-	}
 	return 0;
 }
 

@@ -78,10 +78,9 @@ static int find_in_group(const struct pm_instance *instance, uint32_t i,
 	if (counter->position < data->members &&
 	    data->counter[counter->position].id == counter->id)
 		return (int)counter->position;
-	for (uint32_t k = 0; k < data->members; k++) {
+	for (uint32_t k = 0; k < data->members; k++)
 		if (data->counter[k].id == counter->id)
 			return (int)k;
-	}
 	return -EBADF;
 }
 
@@ -148,10 +147,9 @@ int pm_instance_read_group(const struct pm_instance *instance, uint32_t i,
 	if (!is_ours(&instance->counters[leader]))
 		return -EBADF;
 	err = read_group(instance, leader, &data);
-	for (uint32_t j = 0; !err && j < instance->count; j++) {
+	for (uint32_t j = 0; !err && j < instance->count; j++)
 		if (pm_group_has(leader, &instance->counters[j]))
 			err = reading_from_group(instance, j, &data, &readings[j]);
-	}
 	return err;
 }
 
@@ -390,10 +388,9 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 		if (err && refuse(instance, k, err, diag))
 			goto fail;
 	}
-	while ((i = pm_groups_fit(instance, &err)) != PM_NO_GROUP) {
+	while ((i = pm_groups_fit(instance, &err)) != PM_NO_GROUP)
 		if (refuse(instance, i, err, diag))
 			goto fail;
-	}
 	err = learn_ids(instance);
 	if (err) {
 		pm_diag_set(diag, err, "cannot read the events just opened: error %d",

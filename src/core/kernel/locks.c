@@ -129,10 +129,9 @@ static void before_fork(void)
 		pm_locks_take(i);
 	fork_mask = mask;
 	fork_has_loads = has_loads;
-	for (int i = 0; i < PM_LOCKS; i++) {
+	for (int i = 0; i < PM_LOCKS; i++)
 		if (locks[i].hooks && locks[i].hooks->before)
 			locks[i].hooks->before();
-	}
 }
 
 /* Releases the locks if before_fork() took them for the fork that ends here, and returns
@@ -169,10 +168,9 @@ static void after_fork_child(void)
 	/* The holder is a thread of the parent, for which the fork waited too long. */
 	if (!loads_here && !(prepared && fork_has_loads))
 		loads = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	for (int i = 0; i < PM_LOCKS; i++) {
+	for (int i = 0; i < PM_LOCKS; i++)
 		if (locks[i].hooks && locks[i].hooks->child)
 			locks[i].hooks->child(prepared);
-	}
 	if (prepared)
 		pm_kernel_signals_restore(&mask);
 }

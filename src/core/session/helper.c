@@ -30,10 +30,9 @@ static void stay_near(struct perfmon_session *session)
  * ended. */
 static bool is_process(const struct perfmon_session *session, uint64_t watch_key)
 {
-	for (uint32_t p = 0; p < session->attached->process_count; p++) {
+	for (uint32_t p = 0; p < session->attached->process_count; p++)
 		if (watch_key && session->attached->processes[p].watch_key == watch_key)
 			return true;
-	}
 	return false;
 }
 
@@ -51,10 +50,9 @@ static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_
 	    session->plan->target_count)
 		stay_near(session);
 	plan = session->plan;
-	for (uint32_t t = 0; has_ended && t < plan->target_count; t++) {
+	for (uint32_t t = 0; has_ended && t < plan->target_count; t++)
 		if (watch_key && plan->targets[t].watch_key == watch_key)
 			plan->targets[t].lost = true;
-	}
 	if (has_ended || is_process(session, watch_key))
 		pm_session_notice_loss(session);
 	pm_session_leave(session, 0);
@@ -94,10 +92,9 @@ int pm_helper_need(struct perfmon_session *session)
 bool pm_helper_has_work(const struct perfmon_session *session)
 {
 	/* Sets that switch by themselves need somebody who does it. */
-	for (uint32_t s = 0; s < session->set_count; s++) {
+	for (uint32_t s = 0; s < session->set_count; s++)
 		if (session->set_count > 1 && session->sets[s].flags)
 			return true;
-	}
 	return session->sampling;
 }
 

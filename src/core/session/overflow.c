@@ -76,10 +76,9 @@ static int check_overflow(struct perfmon_session *session, uint32_t index,
 static bool names_missing(const struct perfmon_session *session, const uint32_t *indices,
 			  uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++)
 		if (indices[i] >= session->count)
 			return true;
-	}
 	return false;
 }
 

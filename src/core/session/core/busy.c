@@ -85,10 +85,9 @@ bool *pm_busy_with(const struct perfmon_session *session)
 		return NULL;
 	if (pm_busy.session == session)
 		return &pm_busy.restart;
-	for (uint16_t i = pm_busy.depth; i-- > 0;) {
+	for (uint16_t i = pm_busy.depth; i-- > 0;)
 		if (pm_busy.outer[i].session == session)
 			return &pm_busy.outer[i].restart;
-	}
 	return NULL;
 }
 

@@ -91,10 +91,9 @@ struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 
 int pm_session_find_set(const struct perfmon_session *session, uint16_t id)
 {
-	for (uint32_t s = 0; s < session->set_count; s++) {
+	for (uint32_t s = 0; s < session->set_count; s++)
 		if (session->sets[s].id == id)
 			return (int)s;
-	}
 	return -1;
 }
 
@@ -188,10 +187,9 @@ int pm_plan_room(struct pm_session_plan *plan, struct pm_target **out)
 
 bool pm_plan_writes_records(const struct pm_session_plan *plan)
 {
-	for (uint32_t s = 0; s < plan->part_count; s++) {
+	for (uint32_t s = 0; s < plan->part_count; s++)
 		if (plan->sets[s].samples)
 			return true;
-	}
 	return false;
 }
 

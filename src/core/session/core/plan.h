@@ -33,10 +33,9 @@ static inline bool pm_counter_in(const uint64_t mask[PM_COUNTER_WORDS], uint32_t
 static inline void pm_counter_mask(uint64_t mask[PM_COUNTER_WORDS],
 				   const uint32_t *indices, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		if (indices[i] < PERFMON_SESSION_COUNTERS_MAX)
 			mask[indices[i] / 64] |= UINT64_C(1) << (indices[i] % 64);
-	}
 }
 
 /* How a counter overflows, and what it is set back to. */

@@ -89,10 +89,9 @@ bool pm_register_is_partial(const struct perfmon_session *session,
 {
 	const struct pm_session_plan *plan = session->plan;
 
-	for (uint32_t t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++)
 		if (pm_target_lacks(&plan->targets[t], reg))
 			return true;
-	}
 	return false;
 }
 
@@ -100,10 +99,9 @@ bool pm_session_is_uncertain(const struct perfmon_session *session)
 {
 	const struct pm_session_plan *plan = session->plan;
 
-	for (uint32_t t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++)
 		if (plan->targets[t].uncertain)
 			return true;
-	}
 	return false;
 }
 
@@ -201,10 +199,9 @@ uint32_t pm_set_clock(const struct pm_session_plan *plan, const struct pm_target
 
 	if (c != PM_NO_CLOCK && pm_counter_is_open(&instance->counters[c]))
 		return c;
-	for (c = 0; c < instance->count; c++) {
+	for (c = 0; c < instance->count; c++)
 		if (pm_counter_is_open(&instance->counters[c]))
 			return c;
-	}
 	return PM_NO_CLOCK;
 }
 
@@ -299,10 +296,9 @@ int pm_targets_read(struct perfmon_session *session, struct pm_session_plan *pla
 
 void pm_plan_unsettle(struct pm_session_plan *plan)
 {
-	for (uint32_t t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++)
 		for (uint32_t s = 0; s < plan->part_count; s++)
 			plan->targets[t].parts[s].settled = false;
-	}
 }
 
 int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32_t last)

@@ -146,10 +146,9 @@ void pm_overflow_disarm(struct perfmon_session *session,
 
 static bool names_any(const uint64_t *mask)
 {
-	for (uint32_t w = 0; w < PM_COUNTER_WORDS; w++) {
+	for (uint32_t w = 0; w < PM_COUNTER_WORDS; w++)
 		if (mask[w])
 			return true;
-	}
 	return false;
 }
 

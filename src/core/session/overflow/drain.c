@@ -55,10 +55,9 @@ static void mask(struct perfmon_session *session, const struct pm_target *stoppe
 {
 	struct pm_session_plan *plan = session->plan;
 
-	for (uint32_t t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++)
 		if (&plan->targets[t] != stopped)
 			pm_target_disable(session, &plan->targets[t]);
-	}
 	pm_session_time_stop(session);
 	session->stamp++;
 	pm_session_move(session, PM_SESSION_OVERFLOW);
@@ -173,10 +172,9 @@ static bool visit(void *argument, const struct perf_event_header *record)
  * disk. */
 static bool is_awaited(const struct pm_session_plan *plan)
 {
-	for (uint32_t s = 0; s < plan->set_count; s++) {
+	for (uint32_t s = 0; s < plan->set_count; s++)
 		if (plan->sets[s].notifies)
 			return true;
-	}
 	return plan->has_slices;
 }
 

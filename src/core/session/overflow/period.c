@@ -292,10 +292,9 @@ bool pm_period_needs_care(const struct perfmon_session *session,
 {
 	if (target->flags & PM_OPEN_INHERIT)
 		return false;
-	for (uint32_t i = 0; i < session->count; i++) {
+	for (uint32_t i = 0; i < session->count; i++)
 		if (needs_care(session, target, &session->registers[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -399,10 +398,9 @@ int pm_period_finish(struct perfmon_session *session, struct pm_target *target)
 bool pm_period_is_due_on(const struct pm_session_plan *plan,
 			 const struct pm_register *reg)
 {
-	for (uint32_t t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++)
 		if (pm_period_is_due(pm_arm_of(&plan->targets[t], reg)->fit))
 			return true;
-	}
 	return false;
 }
 

@@ -99,10 +99,9 @@ void pm_stopped_unwatch(const struct pm_session_plan *plan, struct pm_target *ta
 	for (uint32_t s = 0; s < plan->set_count; s++) {
 		const struct pm_instance *instance = target->parts[s].instance;
 
-		for (uint32_t c = 0; c < instance->count && plan->sets[s].notifies; c++) {
+		for (uint32_t c = 0; c < instance->count && plan->sets[s].notifies; c++)
 			if (instance->counters[c].fd >= 0)
 				forget_entry(instance->counters[c].fd);
-		}
 	}
 }
 

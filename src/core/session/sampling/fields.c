@@ -36,10 +36,9 @@ static const struct field {
 static void ask_for(struct perf_event_attr *attr, const struct pm_sampling *sampling,
 		    uint64_t asked)
 {
-	for (size_t i = 0; i < FIELDS; i++) {
+	for (size_t i = 0; i < FIELDS; i++)
 		if (asked & fields[i].field)
 			attr->sample_type |= fields[i].type;
-	}
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN)
 		attr->sample_max_stack = (uint16_t)sampling->depth;
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)

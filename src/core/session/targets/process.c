@@ -43,19 +43,17 @@ static bool thread_is_gone(pid_t tid)
 static struct pm_session_process *find_process(const struct perfmon_session *session,
 					       pid_t pid)
 {
-	for (uint32_t p = 0; p < session->attached->process_count; p++) {
+	for (uint32_t p = 0; p < session->attached->process_count; p++)
 		if (session->attached->processes[p].pid == pid)
 			return &session->attached->processes[p];
-	}
 	return NULL;
 }
 
 static bool has_target(const struct pm_session_plan *plan, pid_t pid)
 {
-	for (uint32_t t = 0; t < plan->target_count; t++) {
+	for (uint32_t t = 0; t < plan->target_count; t++)
 		if (plan->targets[t].pid == pid)
 			return true;
-	}
 	return false;
 }
 
@@ -264,19 +262,17 @@ static void close_thread(void *argument, void *opened)
 	struct pm_session_plan *plan = opening->plan;
 	uint32_t t = plan->target_count;
 
-	while (t-- > opening->first) {
+	while (t-- > opening->first)
 		if (plan->targets[t].tid == (pid_t)(intptr_t)opened)
 			pm_target_take_out(opening->session, plan, t);
-	}
 }
 
 static const struct perf_event_attr *hardware_of(const struct pm_session_plan *plan)
 {
 	for (uint32_t s = 0; s < plan->part_count; s++) {
-		for (uint32_t c = 0; c < plan->sets[s].count; c++) {
+		for (uint32_t c = 0; c < plan->sets[s].count; c++)
 			if (plan->sets[s].events[c].hardware)
 				return &plan->sets[s].events[c].attr;
-		}
 	}
 	return NULL;
 }

@@ -39,10 +39,9 @@ void pm_target_close(struct perfmon_session *session, struct pm_session_plan *pl
 static bool counts_at_exit(const struct pm_session_plan *plan)
 {
 	for (uint32_t s = 0; s < plan->part_count; s++) {
-		for (uint32_t c = 0; c < plan->sets[s].count; c++) {
+		for (uint32_t c = 0; c < plan->sets[s].count; c++)
 			if (plan->sets[s].events[c].attr.inherit_stat)
 				return true;
-		}
 	}
 	return false;
 }

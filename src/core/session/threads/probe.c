@@ -316,9 +316,8 @@ int pm_threads_part(struct scan *scan)
 			return err;
 	}
 	/* Events that others have from it are gone, too. */
-	for (size_t i = 0; parted && i < scan->count; i++) {
+	for (size_t i = 0; parted && i < scan->count; i++)
 		if (scan->threads[i].status == SCAN_INHERITED)
 			scan->threads[i].status = SCAN_UNKNOWN;
-	}
 	return parted;
 }

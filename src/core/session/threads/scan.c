@@ -140,10 +140,9 @@ static bool is_orphan(const struct scan *scan, const struct scan_process *list,
 	if (process->member || same_process(first, process) ||
 	    !is_forefather(scan, process->parent))
 		return false;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		if (list[i].member && list[i].group == process->group)
 			return true;
-	}
 	return false;
 }
 

@@ -218,10 +218,9 @@ static int part(struct scan *scan)
 	int parted = pm_threads_part(scan);
 
 	/* If it comes from nobody here, it is somebody else's. */
-	for (size_t i = 0; !parted && i < scan->count; i++) {
+	for (size_t i = 0; !parted && i < scan->count; i++)
 		if (scan->threads[i].status == SCAN_UNKNOWN)
 			scan->threads[i].status = SCAN_FOREIGN;
-	}
 	return parted < 0 ? parted : 0;
 }
 
