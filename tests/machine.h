@@ -72,8 +72,7 @@ static inline void machine_object(const char *line)
 				 sizeof(level), "%s", level);
 			machine_objects[machine_object_count++].id = id++;
 		}
-		pm_cpus_add(&machine_objects[machine_object_count - 1].cpus,
-			    (unsigned int)cpu);
+		pm_cpus_add(&machine_objects[machine_object_count - 1].cpus, cpu);
 	}
 	pm_cpus_or(&machine_present, &all);
 	pm_cpus_free(&all);
@@ -160,12 +159,11 @@ static inline void machine_online(const char *list)
 		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 		strcpy(strrchr(path, '/') + 1, "cache");
 		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-		machine_write(cpu, "online",
-			      pm_cpus_has(&online, (unsigned int)cpu) ? "1" : "0");
-		if (!pm_cpus_has(&online, (unsigned int)cpu))
+		machine_write(cpu, "online", pm_cpus_has(&online, cpu) ? "1" : "0");
+		if (!pm_cpus_has(&online, cpu))
 			continue;
 		for (unsigned int i = 0; i < machine_object_count; i++)
-			if (pm_cpus_has(&machine_objects[i].cpus, (unsigned int)cpu))
+			if (pm_cpus_has(&machine_objects[i].cpus, cpu))
 				machine_describe(cpu, &machine_objects[i], &online);
 	}
 	pm_cpus_free(&online);

@@ -285,9 +285,7 @@ Test(cpuwide, counts_on_each_cpu_are_exact_and_add_up)
 		pm_cpus_each (group, &groups) {
 			struct pm_cpuwide_sum sum;
 
-			cr_assert_eq(
-				pm_cpuwide_sum(cpuwide, 0, level, (uint32_t)group, &sum),
-				0);
+			cr_assert_eq(pm_cpuwide_sum(cpuwide, 0, level, group, &sum), 0);
 			cr_expect_eq(sum.missing, 0);
 			total += sum.reading.value;
 		}

@@ -361,8 +361,7 @@ static void rolls_up(const char *event, enum pm_level level, const char *expecte
 	cr_assert_eq(pm_events_parse(event, 0, &list, NULL), 0);
 	cr_assert_gt(pm_placement_targets(placement, list->events, &found, NULL), 0);
 	pm_cpus_each (cpu, &found.open) {
-		uint32_t group =
-			pm_targets_group(placement, &found, (unsigned int)cpu, level);
+		uint32_t group = pm_targets_group(placement, &found, cpu, level);
 		uint64_t value = found.uncore ? 1000 : 1;
 
 		if (group == PM_GROUP_NONE)

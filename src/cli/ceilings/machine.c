@@ -19,19 +19,18 @@ void ceilings_order(const struct pm_cpus *set, unsigned int *order)
 
 	pm_topology_get(&topology, NULL);
 	pm_cpus_each (cpu, set) {
-		core = topology ? pm_topology_group_of(topology, (unsigned int)cpu,
-						       PM_LEVEL_CORE)
+		core = topology ? pm_topology_group_of(topology, cpu, PM_LEVEL_CORE)
 				: PM_GROUP_NONE;
 		/* Without memory a CPU stands in its place. */
 		if (core != PM_GROUP_NONE && pm_cpus_has(&cores, core) &&
-		    !pm_cpus_add(&later, (unsigned int)cpu))
+		    !pm_cpus_add(&later, cpu))
 			continue;
 		if (core != PM_GROUP_NONE)
 			pm_cpus_add(&cores, core);
-		order[count++] = (unsigned int)cpu;
+		order[count++] = cpu;
 	}
 	pm_cpus_each (cpu, &later)
-		order[count++] = (unsigned int)cpu;
+		order[count++] = cpu;
 	pm_cpus_free(&later);
 	pm_cpus_free(&cores);
 	pm_topology_put(topology);

@@ -38,7 +38,7 @@ static int list_groups(struct stat_counting *counting)
 	counting->groups = calloc(count + 1, sizeof(counting->groups[0]));
 	if (counting->groups) {
 		pm_cpus_each (number, &numbers)
-			counting->groups[counting->group_count++] = (uint32_t)number;
+			counting->groups[counting->group_count++] = number;
 		if (counting->grouped)
 			counting->groups[counting->group_count++] = WHOLE;
 	}

@@ -160,13 +160,13 @@ static int show_event(const struct walk *walk, const struct pm_event *event,
 	int result = 0;
 
 	pm_cpus_each (group, groups) {
-		result = pm_cpuwide_sum(walk->cpuwide, event->logical, level,
-					(uint32_t)group, &sum);
+		result =
+			pm_cpuwide_sum(walk->cpuwide, event->logical, level, group, &sum);
 		if (result == -ERANGE)
 			break;
 		if (result && result != -ENODATA)
 			return result;
-		result = show(walk, event, (uint32_t)group, &sum);
+		result = show(walk, event, group, &sum);
 		if (result)
 			return result;
 	}

@@ -121,7 +121,7 @@ int pm_cpuwide_open(struct pm_cpuwide **out, const struct perfmon_placement *pla
 		if (err < 0)
 			break;
 		next = &cpuwide->cpus[cpuwide->cpu_count++];
-		next->cpu = (unsigned int)cpu;
+		next->cpu = cpu;
 		err = open_cpu(cpuwide, next, flags, diag);
 		refused += err > 0 ? err : 0;
 	}
@@ -280,8 +280,8 @@ int pm_cpuwide_groups(const struct pm_cpuwide *cpuwide, enum pm_level level,
 	int err = 0;
 
 	pm_cpus_each (cpu, &cpuwide->placement->cpus) {
-		uint32_t group = pm_topology_group_of(cpuwide->placement->topology,
-						      (unsigned int)cpu, level);
+		uint32_t group =
+			pm_topology_group_of(cpuwide->placement->topology, cpu, level);
 
 		if (!err && group != PM_GROUP_NONE)
 			err = pm_cpus_add(groups, group);

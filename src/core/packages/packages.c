@@ -59,7 +59,7 @@ static int package_of(unsigned int cpu)
 static bool packages_of(const struct pm_cpus *set, struct pm_cpus *packages)
 {
 	pm_cpus_each (cpu, set) {
-		int id = package_of((unsigned int)cpu);
+		int id = package_of(cpu);
 
 		if (id < 0 || pm_cpus_add(packages, (unsigned int)id))
 			return false;
@@ -83,12 +83,12 @@ static int find_cpus(struct pm_packages *packages, uint32_t i,
 	if (!err && pm_cpus_count(online))
 		pm_cpus_and(&all, online);
 	pm_cpus_each (cpu, &all) {
-		int id = package_of((unsigned int)cpu);
+		int id = package_of(cpu);
 
 		if (err || (pm_packages_is_machine(event->name) && pm_cpus_count(opens)))
 			break;
 		if (id < 0 || !pm_cpus_count(home) || pm_cpus_has(home, (unsigned int)id))
-			err = pm_cpus_add(opens, (unsigned int)cpu);
+			err = pm_cpus_add(opens, cpu);
 	}
 	pm_cpus_free(&all);
 	if (!err && !packages_of(opens, &packages->packages[i]))
@@ -105,10 +105,10 @@ static int find_covered(struct pm_packages *packages, const struct pm_cpus *onli
 		if (!pm_packages_is_machine(packages->events[i].name))
 			err = pm_cpus_or(&packages->ids, &packages->packages[i]);
 	pm_cpus_each (cpu, online) {
-		int id = err ? -1 : package_of((unsigned int)cpu);
+		int id = err ? -1 : package_of(cpu);
 
 		if (id >= 0 && pm_cpus_has(&packages->ids, (unsigned int)id))
-			err = pm_cpus_add(&packages->covered, (unsigned int)cpu);
+			err = pm_cpus_add(&packages->covered, cpu);
 	}
 	return err;
 }
@@ -182,7 +182,7 @@ static int open_agents(struct pm_packages *packages, int *errors, struct pm_diag
 		err = -ENOMEM;
 	pm_cpus_each (cpu, &all)
 		if (!err)
-			err = open_agent(packages, (unsigned int)cpu, errors, diag);
+			err = open_agent(packages, cpu, errors, diag);
 	pm_cpus_free(&all);
 	return err;
 }

@@ -119,7 +119,7 @@ static int open_on_cpus(struct perfmon_session *session, const struct pm_target 
 	pm_cpus_each (cpu, &online) {
 		if (n < 0)
 			break;
-		one.cpu = cpu;
+		one.cpu = (int)cpu;
 		n = pm_target_open(session, session->plan, &one, self);
 		one.follows = true;
 		/* It may have gone offline meanwhile. */

@@ -75,8 +75,8 @@ static int load_plain(struct pm_topology *to, const char *why_plain, struct pm_d
 		pm_cpus_each (cpu, &to->online) {
 			struct pm_group *group = &to->levels[PM_LEVEL_PU].groups[n++];
 
-			group->os_index = (uint32_t)cpu;
-			err = err ? err : pm_cpus_add(&group->cpus, (unsigned int)cpu);
+			group->os_index = cpu;
+			err = err ? err : pm_cpus_add(&group->cpus, cpu);
 		}
 	return err;
 }
@@ -92,7 +92,7 @@ static int index_level(struct pm_topology *to, enum pm_level level)
 	memset(group_of, 0xff, to->cpu_end * sizeof(*group_of));
 	for (uint32_t i = 0; i < to->levels[level].count; i++)
 		pm_cpus_each (cpu, &to->levels[level].groups[i].cpus)
-			if ((uint32_t)cpu < to->cpu_end && group_of[cpu] == PM_GROUP_NONE)
+			if (cpu < to->cpu_end && group_of[cpu] == PM_GROUP_NONE)
 				group_of[cpu] = i;
 	to->levels[level].group_of = group_of;
 	return 0;
@@ -121,7 +121,7 @@ static int topology_load(struct pm_topology *to, const char *why_plain,
 	}
 	if (!err)
 		pm_cpus_each (cpu, &to->online)
-			to->cpu_end = (uint32_t)cpu + 1;
+			to->cpu_end = cpu + 1;
 	for (int i = 0; !err && i < PM_LEVELS; i++)
 		err = index_level(to, i);
 	return err;

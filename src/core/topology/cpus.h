@@ -47,8 +47,8 @@ unsigned int pm_cpus_count(const struct pm_cpus *set);
 /* Returns the first CPU of the set from FROM on, or -1. */
 int pm_cpus_next(const struct pm_cpus *set, unsigned int from);
 #define pm_cpus_each(cpu, set)                                                           \
-	for (int cpu = pm_cpus_next(set, 0); cpu >= 0;                                   \
-	     cpu = pm_cpus_next(set, (unsigned int)cpu + 1))
+	for (unsigned int cpu = (unsigned int)pm_cpus_next(set, 0); (int)cpu >= 0;       \
+	     cpu = (unsigned int)pm_cpus_next(set, cpu + 1))
 
 /*
  * pm_cpus_parse_list() - adds "0-3,8" to SET, as the kernel writes lists. Blanks around

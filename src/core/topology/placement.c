@@ -38,7 +38,7 @@ static enum pm_level unit_of(const struct pm_topology *topology,
 			int found = 0;
 
 			pm_cpus_each (agent, agents)
-				found += pm_cpus_has(group, (unsigned int)agent);
+				found += pm_cpus_has(group, agent);
 			alone = found < 2;
 		}
 		if (alone)
@@ -79,15 +79,14 @@ static int uncore_targets(const struct perfmon_placement *placement,
 	targets->uncore = true;
 	targets->unit = unit_of(placement->topology, agents);
 	pm_cpus_each (agent, agents) {
-		const struct pm_cpus *served = pm_targets_served(
-			placement->topology, targets, (unsigned int)agent);
+		const struct pm_cpus *served =
+			pm_targets_served(placement->topology, targets, agent);
 
-		if (err ||
-		    !pm_cpus_has(&placement->topology->online, (unsigned int)agent))
+		if (err || !pm_cpus_has(&placement->topology->online, agent))
 			continue;
 		if (!pm_cpus_intersect(served, &placement->cpus))
 			continue;
-		err = pm_cpus_add(&targets->open, (unsigned int)agent);
+		err = pm_cpus_add(&targets->open, agent);
 		pm_cpus_and_not(&targets->forbidden, served);
 	}
 	return err;
@@ -156,7 +155,7 @@ int pm_placement_near(const struct pm_topology *topology, const struct pm_cpus *
 	int err = 0;
 
 	pm_cpus_each (cpu, cpus) {
-		uint32_t group = pm_topology_group_of(topology, (unsigned int)cpu, level);
+		uint32_t group = pm_topology_group_of(topology, cpu, level);
 
 		if (!err && group != last)
 			err = pm_cpus_or(&near,

@@ -118,8 +118,7 @@ static int inside(struct parse *p, int level, const struct pm_cpus *context,
 	uint32_t last = PM_GROUP_NONE;
 
 	pm_cpus_each (cpu, context) {
-		uint32_t group =
-			pm_topology_group_of(p->topology, (unsigned int)cpu, level);
+		uint32_t group = pm_topology_group_of(p->topology, cpu, level);
 
 		if (group == last || group == PM_GROUP_NONE)
 			continue;
@@ -178,9 +177,9 @@ static int walk(struct parse *p, struct step *steps, size_t count,
 			    !(steps->all || pm_cpus_has(&steps->indexes, number++)))
 				continue;
 			steps->chosen = true;
-			err = walk(p, steps + 1, count - 1,
-				   pm_topology_group_cpus(p->topology, steps->level,
-							  (uint32_t)group));
+			err = walk(
+				p, steps + 1, count - 1,
+				pm_topology_group_cpus(p->topology, steps->level, group));
 		}
 	pm_cpus_free(&groups);
 	return err;
