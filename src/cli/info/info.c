@@ -211,14 +211,8 @@ static bool try_event(const char *text, bool *user_read)
 	}
 	/* With the mode that is counted. */
 	name = list->events[0].label;
-	instance = calloc(1, pm_instance_size(list->count));
-	if (!instance) {
-		finding(name, "no", strerror(ENOMEM));
-		pm_events_free(list);
-		return false;
-	}
-	err = pm_instance_open(instance, list->events, (uint32_t)list->count, 0, -1,
-			       PM_OPEN_USER_READ | PM_OPEN_PARTIAL, &diag);
+	err = pm_instance_new(&instance, list->events, (uint32_t)list->count, 0, -1,
+			      PM_OPEN_USER_READ | PM_OPEN_PARTIAL, &diag);
 	for (uint32_t i = 0; err >= 0 && i < instance->count; i++) {
 		open += pm_counter_is_open(&instance->counters[i]);
 		*user_read |= instance->counters[i].user_read;
@@ -229,9 +223,7 @@ static bool try_event(const char *text, bool *user_read)
 			*user_read || !diag.text[0] ? NULL : diag.text);
 	else
 		finding(name, "no", diag.text[0] ? diag.text : strerror(-err));
-	if (err >= 0)
-		pm_instance_close(instance);
-	free(instance);
+	pm_instance_free(instance);
 	pm_events_free(list);
 	return open;
 }

@@ -56,27 +56,20 @@ static int try(const char *text, bool run)
 {
 	struct pm_event_list *list;
 	struct pm_instance *instance;
-	int fits = pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, NULL);
+	int fits, err = pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, NULL);
 
-	if (fits)
-		return fits;
+	if (err)
+		return err;
 	if (list->count > PERFMON_PROFILE_COUNTERS_MAX) {
 		pm_events_free(list);
 		return 0;
 	}
-	instance = calloc(1, pm_instance_size(list->count));
-	if (!instance) {
-		pm_events_free(list);
-		return -ENOMEM;
-	}
-	if (pm_instance_open(instance, list->events, (uint32_t)list->count, 0, -1,
-			     PM_OPEN_USER_READ, NULL) >= 0) {
-		fits = !run || all_run(instance);
-		pm_instance_close(instance);
-	}
-	free(instance);
+	err = pm_instance_new(&instance, list->events, (uint32_t)list->count, 0, -1,
+			      PM_OPEN_USER_READ, NULL);
+	fits = err >= 0 && (!run || all_run(instance));
+	pm_instance_free(instance);
 	pm_events_free(list);
-	return fits;
+	return err == -ENOMEM ? err : fits;
 }
 
 /* Does the same for A, which may be NULL, and B together. */

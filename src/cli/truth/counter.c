@@ -2,7 +2,6 @@
 #include "cli/truth/counter.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 int truth_counter_open(struct truth_counter *counter, const struct pm_event *events,
 		       uint32_t count, unsigned int flags, struct pm_diag *diag)
@@ -20,15 +19,9 @@ int truth_counter_open(struct truth_counter *counter, const struct pm_event *eve
 					   "the event happens in the kernel, which this "
 					   "user may not count: see "
 					   "kernel.perf_event_paranoid");
-	counter->instance = calloc(1, pm_instance_size(count));
-	if (!counter->instance)
-		return pm_diag_set(diag, -ENOMEM, "out of memory");
-	err = pm_instance_open(counter->instance, events, count, 0, -1, flags, diag);
-	if (err < 0) {
-		free(counter->instance);
-		counter->instance = NULL;
+	err = pm_instance_new(&counter->instance, events, count, 0, -1, flags, diag);
+	if (err < 0)
 		return err;
-	}
 	err = pm_instance_enable(counter->instance);
 	if (err)
 		truth_counter_close(counter);
@@ -37,10 +30,7 @@ int truth_counter_open(struct truth_counter *counter, const struct pm_event *eve
 
 void truth_counter_close(struct truth_counter *counter)
 {
-	if (!counter->instance)
-		return;
-	pm_instance_close(counter->instance);
-	free(counter->instance);
+	pm_instance_free(counter->instance);
 	counter->instance = NULL;
 }
 

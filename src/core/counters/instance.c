@@ -2,6 +2,7 @@
 #include "core/counters/instance.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "core/counters/diagnosis.h"
 #include "core/counters/exact.h"
@@ -411,6 +412,23 @@ fail:
 	return err;
 }
 
+int pm_instance_new(struct pm_instance **instance, const struct pm_event *events,
+		    uint32_t count, pid_t tid, int cpu, unsigned int flags,
+		    struct pm_diag *diag)
+{
+	int open;
+
+	*instance = calloc(1, pm_instance_size(count));
+	if (!*instance)
+		return pm_diag_set(diag, -ENOMEM, "out of memory");
+	open = pm_instance_open(*instance, events, count, tid, cpu, flags, diag);
+	if (open < 0) {
+		free(*instance);
+		*instance = NULL;
+	}
+	return open;
+}
+
 static int each_group(struct pm_instance *instance, unsigned long request)
 {
 	int first = 0;
@@ -466,6 +484,13 @@ void pm_instance_close(struct pm_instance *instance)
 					0);
 	}
 	close_counters(instance);
+}
+
+void pm_instance_free(struct pm_instance *instance)
+{
+	if (instance)
+		pm_instance_close(instance);
+	free(instance);
 }
 
 void pm_instance_forget(struct pm_instance *instance)

@@ -107,6 +107,12 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 		     uint32_t count, pid_t tid, int cpu, unsigned int flags,
 		     struct pm_diag *diag);
 
+/* The same of a new instance, which has the memory. After an error, which may be -ENOMEM, *INSTANCE is
+ * NULL. */
+int pm_instance_new(struct pm_instance **instance, const struct pm_event *events,
+		    uint32_t count, pid_t tid, int cpu, unsigned int flags,
+		    struct pm_diag *diag);
+
 /* Returns whether pages that grant user reads can really be read. arm64's pages grant
  * reads even while kernel.perf_user_access is 0, and keep their index at 0. Under
  * Valgrind no instruction reads the CPU's counters. */
@@ -163,6 +169,9 @@ void pm_instance_view(const struct pm_instance *instance, uint32_t i, uint64_t b
 /* Disables, unmaps and closes the counters. Descriptors that are no longer ours are left
  * alone. */
 void pm_instance_close(struct pm_instance *instance);
+
+/* Closes what pm_instance_new() has made, and frees it. NULL is accepted. */
+void pm_instance_free(struct pm_instance *instance);
 
 /* Closes the inherited descriptors in a forked child. It does not touch the pages, which
  * the child does not have, nor the events, which are the parent's. */

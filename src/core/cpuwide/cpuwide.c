@@ -67,31 +67,23 @@ static int open_cpu(const struct pm_cpuwide *cpuwide, struct pm_cpuwide_cpu *cpu
 		    unsigned int flags, struct pm_diag *diag)
 {
 	const struct pm_event_list *list = cpuwide->list;
-	struct pm_instance *instance = calloc(1, pm_instance_size((uint32_t)list->count));
 	struct pm_diag why = {0};
 	uint32_t count = 0;
 	int open;
 
 	cpu->events = calloc(list->count, sizeof(cpu->events[0]));
 	cpu->readings = calloc(list->count, sizeof(cpu->readings[0]));
-	if (!instance || !cpu->events || !cpu->readings) {
-		free(instance);
+	if (!cpu->events || !cpu->readings)
 		return -ENOMEM;
-	}
 	for (size_t i = 0; i < list->count; i++)
 		if (pm_cpus_has(&cpuwide->targets[i].open, cpu->cpu))
 			cpu->events[count++] = list->events[i];
-	open = pm_instance_open(instance, cpu->events, count, -1, (int)cpu->cpu, flags,
-				&why);
+	open = pm_instance_new(&cpu->instance, cpu->events, count, -1, (int)cpu->cpu,
+			       flags, &why);
 	/* The first error is reported, not those of later CPUs. */
 	if (why.error && diag && !diag->error)
 		*diag = why;
-	if (open < 0) {
-		free(instance);
-		return open;
-	}
-	cpu->instance = instance;
-	return (int)instance->count - (int)instance->open;
+	return open < 0 ? open : (int)count - open;
 }
 
 int pm_cpuwide_open(struct pm_cpuwide **out, const struct perfmon_placement *placement,
@@ -142,9 +134,7 @@ void pm_cpuwide_close(struct pm_cpuwide *cpuwide)
 	if (!cpuwide)
 		return;
 	for (uint32_t i = 0; i < cpuwide->cpu_count; i++) {
-		if (cpuwide->cpus[i].instance)
-			pm_instance_close(cpuwide->cpus[i].instance);
-		free(cpuwide->cpus[i].instance);
+		pm_instance_free(cpuwide->cpus[i].instance);
 		free(cpuwide->cpus[i].readings);
 		free(cpuwide->cpus[i].events);
 	}

@@ -81,7 +81,7 @@ static void get_rights(struct perfmon_info *info)
 
 static void get_time(struct perfmon_info *info)
 {
-	struct pm_instance *instance = calloc(1, pm_instance_size(1));
+	struct pm_instance *instance = NULL;
 	struct pm_event_list *list = NULL;
 
 	pm_clock_init();
@@ -89,17 +89,15 @@ static void get_time(struct perfmon_info *info)
 	info->features_known |= PERFMON_INFO_FEATURE_TIMESTAMP;
 	info->timestamp_hz = pm_clock.monotonic ? 0 : pm_clock.hz;
 	/* All events have the same time conversion in their pages. */
-	if (instance &&
-	    !pm_events_parse("task-clock", PM_EVENTS_USER_ONLY, &list, NULL) &&
-	    pm_instance_open(instance, list->events, 1, 0, -1,
-			     PM_OPEN_USER_READ | PM_OPEN_TIME, NULL) >= 0) {
+	if (!pm_events_parse("task-clock", PM_EVENTS_USER_ONLY, &list, NULL) &&
+	    pm_instance_new(&instance, list->events, 1, 0, -1,
+			    PM_OPEN_USER_READ | PM_OPEN_TIME, NULL) >= 0) {
 		info->features_known |= PERFMON_INFO_FEATURE_THREAD_TIME;
 		if (instance->counters[0].page)
 			info->features |= PERFMON_INFO_FEATURE_THREAD_TIME;
-		pm_instance_close(instance);
 	}
+	pm_instance_free(instance);
 	pm_events_free(list);
-	free(instance);
 }
 
 /* Converts a PMU's capabilities to features of the machine. */

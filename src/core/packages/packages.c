@@ -13,7 +13,6 @@
 
 /* A CPU on which events are open, with those that count there. */
 struct agent {
-	unsigned int cpu;
 	struct pm_instance *instance;
 	struct pm_event *events; /* they share their strings with the list */
 	uint32_t original[PM_PACKAGES_MAX];
@@ -144,30 +143,29 @@ static int open_agent(struct pm_packages *packages, unsigned int cpu, int *error
 	uint32_t n = 0;
 	int err;
 
-	agent->cpu = cpu;
-	agent->instance = calloc(1, pm_instance_size(packages->count));
 	agent->events = calloc(packages->count, sizeof(agent->events[0]));
-	if (!agent->instance || !agent->events) {
-		free(agent->instance);
-		free(agent->events);
+	if (!agent->events)
 		return -ENOMEM;
-	}
-	packages->agent_count++;
 	for (uint32_t i = 0; i < packages->count; i++) {
 		if (!pm_cpus_has(&packages->opens[i], cpu))
 			continue;
 		agent->events[n] = packages->events[i];
 		agent->original[n++] = i;
 	}
-	err = pm_instance_open(agent->instance, agent->events, n, -1, (int)cpu,
-			       PM_OPEN_PARTIAL | PM_OPEN_SPARING, &why);
+	err = pm_instance_new(&agent->instance, agent->events, n, -1, (int)cpu,
+			      PM_OPEN_PARTIAL | PM_OPEN_SPARING, &why);
 	if (why.error && diag && !diag->error)
 		*diag = why;
-	for (uint32_t k = 0; err >= 0 && k < n; k++)
+	if (err < 0) {
+		free(agent->events);
+		return err;
+	}
+	packages->agent_count++;
+	for (uint32_t k = 0; k < n; k++)
 		if (!pm_counter_is_open(&agent->instance->counters[k]))
 			errors[agent->original[k]] =
 				agent->instance->counters[k].error ?: -EBADF;
-	return err < 0 ? err : 0;
+	return 0;
 }
 
 static int open_agents(struct pm_packages *packages, int *errors, struct pm_diag *diag)

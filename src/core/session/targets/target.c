@@ -27,9 +27,7 @@ void pm_target_close(struct perfmon_session *session, struct pm_session_plan *pl
 {
 	pm_overflow_disarm(session, plan, target);
 	pm_target_unwatch(session, target);
-	if (target->pin)
-		pm_instance_close(target->pin);
-	free(target->pin);
+	pm_instance_free(target->pin);
 	target->pin = NULL;
 	for (uint32_t s = 0; s < plan->part_count; s++)
 		pm_instance_close(target->parts[s].instance);
@@ -63,12 +61,8 @@ static int open_pin(struct perfmon_session *session, const struct pm_session_pla
 	if (!(target->flags & PM_OPEN_INHERIT) || target->follows ||
 	    !counts_at_exit(plan))
 		return 0;
-	target->pin = calloc(1, pm_instance_size(1));
-	if (!target->pin)
-		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	n = pm_instance_open(target->pin, &dummy, 1,
-			     target->tid == self ? 0 : target->tid, -1, 0,
-			     &session->diag);
+	n = pm_instance_new(&target->pin, &dummy, 1,
+			    target->tid == self ? 0 : target->tid, -1, 0, &session->diag);
 	return n < 0 ? n : 0;
 }
 
