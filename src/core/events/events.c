@@ -186,7 +186,7 @@ void pm_events_prepare(const char *text)
 		end = event_end(text, &unclosed);
 		item = pm_slice_trim((struct pm_slice){text, (size_t)(end - text)});
 		if (item.length && !is_not_pfm(item)) {
-			pm_pfm_load();
+			pm_pfm_prepare();
 			return;
 		}
 		if (*end == '}') /* the group's modifiers */

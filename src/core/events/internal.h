@@ -166,10 +166,8 @@ struct pm_event_source {
 	extern const struct pm_event_source pm_source_##name;
 PM_EVENT_SOURCES(PM_EVENT_SOURCE_DECLARE)
 
-/* Loads libpfm4, once. Returns 0 or a negative errno. The caller holds no lock. */
-int pm_pfm_load(void);
-/* Returns the message why libpfm4 is not available, or NULL. */
-const char *pm_pfm_refused(void);
+/* Loads libpfm4, once, with no lock held. Returns NULL, or the message why it is not available. */
+const char *pm_pfm_prepare(void);
 
 /* Returns the names of the exact events of this run, malloc'ed, or NULL without
  * memory. */

@@ -37,12 +37,7 @@ PM_LIBRARY_NOTE(note, PFM_SONAME, "events", "Event names of CPUs and unit masks"
 PM_LIBRARY_LINKED(lib, FUNCTIONS);
 #endif
 
-int pm_pfm_load(void)
-{
-	return pm_library_need(&lib_library);
-}
-
-const char *pm_pfm_refused(void)
+const char *pm_pfm_prepare(void)
 {
 	return pm_library_need(&lib_library) ? lib_library.refused.text : NULL;
 }

@@ -91,9 +91,9 @@ static int unknown(struct pm_resolve *r)
 	struct pm_modifiers bad;
 
 	/* No other source has such a name. */
-	if (pm_pfm_refused() && memmem(r->item.at, r->item.length, "::", 2))
+	if (pm_pfm_prepare() && memmem(r->item.at, r->item.length, "::", 2))
 		return pm_diag_set(r->diag, -ENOENT, "event '%s'%s is libpfm4's: %s",
-				   PM_ITEM(r, r->item), pm_pfm_refused());
+				   PM_ITEM(r, r->item), pm_pfm_prepare());
 	/* An error of the listing must not replace the error of the event. */
 	list_sources(&listing, NULL);
 	/* The text behind the ':' of an alias may have been unit masks of libpfm4, and is not. */
@@ -105,11 +105,11 @@ static int unknown(struct pm_resolve *r)
 		pm_diag_add(r->diag, ": did you mean '%s'?", suggestion.best);
 	else
 		pm_diag_add(r->diag, ": the kernel%s have no similar name",
-			    pm_pfm_refused() ? " and sysfs" : ", sysfs and libpfm4");
+			    pm_pfm_prepare() ? " and sysfs" : ", sysfs and libpfm4");
 	topdown_offer(r->diag, r->sysfs, head, suggestion.best[0]);
 	pm_exact_offer(r->diag, head);
-	if (pm_pfm_refused())
-		pm_diag_add(r->diag, "; %s", pm_pfm_refused());
+	if (pm_pfm_prepare())
+		pm_diag_add(r->diag, "; %s", pm_pfm_prepare());
 	return -EINVAL;
 }
 
@@ -162,8 +162,8 @@ int pm_events_list(const char *pattern, unsigned int flags,
 		listing.pattern = "";
 	stop = list_sources(&listing, only);
 	pm_sysfs_free(listing.sysfs);
-	if (!stop && !only && pm_pfm_refused())
+	if (!stop && !only && pm_pfm_prepare())
 		pm_diag_set(diag, 0, "libpfm4's events are not listed: %s",
-			    pm_pfm_refused());
+			    pm_pfm_prepare());
 	return stop;
 }

@@ -2,14 +2,7 @@
 /* In place of pfm.c where the library is built without libpfm4. */
 #include "core/events/internal.h"
 
-#include <errno.h>
-
-int pm_pfm_load(void)
-{
-	return -ELIBACC;
-}
-
-const char *pm_pfm_refused(void)
+const char *pm_pfm_prepare(void)
 {
 	return "libperfmon was built without libpfm4";
 }
