@@ -374,8 +374,7 @@ static int load_profile(struct diff_data *data, uint32_t side, const char *path,
 	return err;
 }
 
-/* --- files of perfmon stat
- * -------------------------------------------------------------- */
+/* --- files of perfmon stat ---------------------------------------------------------- */
 
 static bool has_sample(const struct diff_stat_event *event)
 {
