@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/text/text.h"
+
 /* Returns whether PATH names an open file of a process, or a device. No file can be
  * renamed to such a path. */
 static bool is_special(const char *path)
@@ -226,12 +228,8 @@ size_t cli_plain_part(struct pm_out *out, const char *text, size_t length)
 {
 	char part[256];
 
-	if (length >= sizeof(part)) {
-		length = sizeof(part) - 1;
-		/* Do not cut a character. */
-		while (length > 1 && ((unsigned char)text[length] & 0xc0) == 0x80)
-			length--;
-	}
+	if (length >= sizeof(part)) /* at least one byte, of what is no UTF-8 */
+		length = (size_t)(pm_text_cut(text, sizeof(part) - 1) ?: 1);
 	memcpy(part, text, length);
 	part[length] = '\0';
 	pm_out_plain(out, part, 0);
