@@ -84,7 +84,7 @@ static inline uint32_t node_at(const struct sums *sums, const char *path)
 			snprintf(longer, sizeof(longer), "%s%s%s", pm_path_name(tree, at),
 				 *text ? "/" : "", text);
 			strcpy(text, longer);
-			at = tree->nodes[at].parent;
+			at = pm_path(tree, at)->parent;
 		}
 		if (!strcmp(text, path))
 			return n;
@@ -107,7 +107,7 @@ static inline void check_whole(const struct sums *sums)
 	uint64_t ticks = 0, count = 0;
 
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		const struct pm_path_times *times = &tree->nodes[n].times;
+		const struct pm_path_times *times = &pm_path(tree, n)->times;
 
 		cr_expect_leq(times->children, times->inclusive, "%s",
 			      pm_path_name(tree, n));

@@ -317,9 +317,9 @@ static void is_true(const struct pm_report_tree *tree)
 {
 	uint32_t n = 1;
 
-	for (int level = 0; level < 6; level++, n = tree->nodes[n].first_child) {
+	for (int level = 0; level < 6; level++, n = pm_path(tree, n)->first_child) {
 		double value = count_in(tree, n, false);
-		double visits = (double)tree->nodes[n].visits.ended;
+		double visits = (double)pm_path(tree, n)->visits.ended;
 
 		printf("level %d: %.0f visits, %.0f true, %.0f told: %+.3f %%\n", level,
 		       visits, truth[level] * visits, value,

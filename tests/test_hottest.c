@@ -50,7 +50,7 @@ static void hottest_is(const char *want, bool flat)
 		cr_assert_eq(pm_report_tree_flatten(&by_region, &tree), 0);
 		of = &by_region;
 	}
-	for (uint32_t n = pm_report_hottest(of); n; n = of->nodes[n].parent) {
+	for (uint32_t n = pm_report_hottest(of); n; n = pm_path(of, n)->parent) {
 		snprintf(rest, sizeof(rest), "%s%s", *got ? " > " : "", got);
 		snprintf(got, sizeof(got), "%s%s", pm_path_name(of, n), rest);
 	}

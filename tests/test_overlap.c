@@ -40,13 +40,13 @@ Test(overlap, visits_cross)
 	sums_take(&sums);
 	node = node_at(&sums, "main/first (overlapping)");
 	cr_assert_neq(node, 0);
-	cr_expect_eq(sums.tree.nodes[node].visits.ended, 3);
-	cr_expect_eq(sums.tree.nodes[node].visits.entered, 3);
-	cr_expect_gt(sums.tree.nodes[node].times.inclusive, 0);
+	cr_expect_eq(pm_path(&sums.tree, node)->visits.ended, 3);
+	cr_expect_eq(pm_path(&sums.tree, node)->visits.entered, 3);
+	cr_expect_gt(pm_path(&sums.tree, node)->times.inclusive, 0);
 	cr_expect_eq(pm_report_time(&sums.tree, node, true).sum, 0);
 	/* The total is that of "main" alone. */
 	cr_expect_eq(sums.tree.total_ticks,
-		     sums.tree.nodes[node_at(&sums, "main")].times.inclusive);
+		     pm_path(&sums.tree, node_at(&sums, "main"))->times.inclusive);
 	if (is_counted(&sums)) {
 		uint64_t outer =
 			pm_report_sums(&sums.tree, node_at(&sums, "main"), 0, false).sum;
@@ -90,12 +90,12 @@ Test(overlap, ends_in_another_path_of_its_thread)
 		uint32_t node = node_at(&sums, paths[i]);
 
 		cr_assert_neq(node, 0, "%s", paths[i]);
-		cr_expect_eq(sums.tree.nodes[node].visits.entered, visits[i], "%s",
+		cr_expect_eq(pm_path(&sums.tree, node)->visits.entered, visits[i], "%s",
 			     paths[i]);
-		cr_expect_eq(sums.tree.nodes[node].visits.ended, visits[i], "%s",
+		cr_expect_eq(pm_path(&sums.tree, node)->visits.ended, visits[i], "%s",
 			     paths[i]);
 	}
-	cr_expect(!sums.tree.nodes[node_at(&sums, "main")].is_team);
+	cr_expect(!pm_path(&sums.tree, node_at(&sums, "main"))->is_team);
 	sums_free(&sums);
 }
 
@@ -125,15 +125,15 @@ Test(overlap, ends_on_another_thread)
 	sums_take(&sums);
 	node = node_at(&sums, "send/message (overlapping)");
 	cr_assert_neq(node, 0);
-	cr_expect_eq(sums.tree.nodes[node].visits.ended, 1);
-	cr_expect_gt(sums.tree.nodes[node].times.inclusive, 0);
+	cr_expect_eq(pm_path(&sums.tree, node)->visits.ended, 1);
+	cr_expect_gt(pm_path(&sums.tree, node)->times.inclusive, 0);
 	/* Ending it is no work of a team. */
-	cr_expect(!sums.tree.nodes[node_at(&sums, "send")].is_team);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "send")].threads.count, 1);
+	cr_expect(!pm_path(&sums.tree, node_at(&sums, "send"))->is_team);
+	cr_expect_eq(pm_path(&sums.tree, node_at(&sums, "send"))->threads.count, 1);
 	if (is_counted(&sums)) {
 		count = pm_report_count(&sums.tree, node, 0, false);
 		cr_expect_neq(count.state, PM_COUNTED);
-		cr_expect_eq(sums.tree.nodes[node].visits.dropped_counts, 1);
+		cr_expect_eq(pm_path(&sums.tree, node)->visits.dropped_counts, 1);
 	}
 	sums_free(&sums);
 }
@@ -172,8 +172,9 @@ Test(overlap, wrong_use_is_counted_as_lost)
 	cr_expect_eq(perfmon_overlap_end(&visit), 0);
 	PERFMON_REGION_END("main");
 	sums_take(&sums);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "main/a (overlapping)")].visits.ended,
-		     1);
+	cr_expect_eq(
+		pm_path(&sums.tree, node_at(&sums, "main/a (overlapping)"))->visits.ended,
+		1);
 	cr_expect_not_null(
 		probe_note(sums.snapshot, "perfmon_overlap_begin() was called"));
 	sums_free(&sums);

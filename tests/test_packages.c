@@ -638,7 +638,7 @@ Test(packages, a_merge_takes_one_process_a_host)
 	look_at(&look, (struct pm_snapshot *)(uintptr_t)pm_merge_sum(merge));
 	cr_expect_eq(value_of(&look, "rank", false).value, 2 * one);
 	cr_expect_eq(value_of(&look, NULL, false).value, 2 * all);
-	cr_expect_eq(look.tree.nodes[1].visits.ended, 4);
+	cr_expect_eq(pm_path(&look.tree, 1)->visits.ended, 4);
 	look_end(&look);
 	text = report_text(pm_merge_sum(merge),
 			   &(struct pm_report_options){.merge = merge});

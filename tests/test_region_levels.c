@@ -81,9 +81,9 @@ static void expect_group(const struct pm_report_groups *groups,
 		     (unsigned long long)group->weight);
 	cr_assert_eq(pm_report_tree_make(&tree, model, group->threads, group->count), 0);
 	cr_assert_eq(tree.node_count, 2);
-	cr_expect_eq(tree.nodes[1].visits.ended, visits, "%s has %llu visits", name,
-		     (unsigned long long)tree.nodes[1].visits.ended);
-	cr_expect_eq(tree.nodes[1].times.inclusive, 10 * visits);
+	cr_expect_eq(pm_path(&tree, 1)->visits.ended, visits, "%s has %llu visits", name,
+		     (unsigned long long)pm_path(&tree, 1)->visits.ended);
+	cr_expect_eq(pm_path(&tree, 1)->times.inclusive, 10 * visits);
 	pm_report_tree_free(&tree);
 }
 

@@ -7,7 +7,7 @@
 #include <wchar.h>
 
 #include "core/report/cells.h"
-#include "core/report/model/path.h"
+#include "core/report/model/tree_build.h"
 #include "core/report/output/utf8.h"
 #include "core/report/report.h"
 #include "core/report/table.h"
@@ -243,11 +243,11 @@ Test(report_text, notes_of_the_run_stand_in_the_head)
 /* What PART of 20 visits took, of which FEW took LONG ticks, and the others 100 each. */
 static double quantile(double part, uint32_t few, uint64_t longer)
 {
-	struct pm_report_node node = {.visits.measured = 20, .times.min = 100};
+	struct pm_report_node node = {.path.visits.measured = 20, .path.times.min = 100};
 
 	for (uint32_t i = 0; i < 20; i++)
-		node.visits.histogram[i < few ? 63 - __builtin_clzll(longer) : 6]++;
-	node.times.max = few ? longer : 100;
+		node.path.visits.histogram[i < few ? 63 - __builtin_clzll(longer) : 6]++;
+	node.path.times.max = few ? longer : 100;
 	return pm_path_quantile(&(struct pm_report_tree){.nodes = &node}, 0, part);
 }
 
@@ -255,7 +255,7 @@ static double quantile(double part, uint32_t few, uint64_t longer)
 Test(report_text, quantiles_are_within_the_bin_of_the_visit)
 {
 	struct pm_report_node node = {
-		.visits.measured = 1, .times.min = 5, .times.max = 5};
+		.path.visits.measured = 1, .path.times.min = 5, .path.times.max = 5};
 	const struct pm_report_tree tree = {.nodes = &node};
 
 	cr_expect_eq(quantile(0.5, 0, 0), 100, "all visits took as long");
@@ -266,9 +266,9 @@ Test(report_text, quantiles_are_within_the_bin_of_the_visit)
 		  quantile(0.95, 2, 100000) <= 100000);
 	cr_expect_leq(quantile(0.9, 2, 100000), 128, "18 of 20 were short");
 	cr_expect_lt(pm_path_quantile(&tree, 0, 0.5), 0, "no bin has the visit");
-	node.visits.histogram[2] = 1;
+	node.path.visits.histogram[2] = 1;
 	cr_expect_eq(pm_path_quantile(&tree, 0, 0.5), 5);
-	node.visits.spilled = 1;
+	node.path.visits.spilled = 1;
 	cr_expect_lt(pm_path_quantile(&tree, 0, 0.5), 0, "a bin is full");
 }
 

@@ -241,8 +241,8 @@ Test(stride, intervals_hold_and_are_no_wider_than_they_must)
 			continue;
 		}
 		off = value.value - (double)total[r];
-		cr_assert_eq(tree.nodes[n].visits.ended, VISITS);
-		cr_assert_eq(tree.nodes[n].visits.measured,
+		cr_assert_eq(pm_path(&tree, n)->visits.ended, VISITS);
+		cr_assert_eq(pm_path(&tree, n)->visits.measured,
 			     STRIDE + (VISITS - STRIDE) / STRIDE);
 		cr_assert(value.marks & PM_MARK_SAMPLED);
 		missed += fabs(off) > value.error;
@@ -391,8 +391,8 @@ Test(stride, threads_that_end_are_summed)
 	cr_assert_eq(probe_visits(s, "outer/inner"), 40 * (10 + 4));
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
 	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
-	cr_assert_eq(tree.nodes[2].visits.ended, 2000);
-	cr_assert_eq(tree.nodes[2].visits.measured, 40 * (10 + 4));
+	cr_assert_eq(pm_path(&tree, 2)->visits.ended, 2000);
+	cr_assert_eq(pm_path(&tree, 2)->visits.measured, 40 * (10 + 4));
 	pm_report_tree_free(&tree);
 	pm_report_model_free(&model);
 	pm_snapshot_free(s);
@@ -731,7 +731,7 @@ Test(stride, exclusive_values_around_what_was_not_measured_have_no_known_error)
 			const char *name = pm_path_name(it, n);
 
 			/* Where nothing was measured is no thread that took 0. */
-			cr_assert_gt(it->nodes[n].threads.min, 0);
+			cr_assert_gt(pm_path(it, n)->threads.min, 0);
 			for (int own = 0; own < 2; own++) {
 				struct pm_value time = pm_report_time(it, n, own);
 				struct pm_value count = pm_report_count(it, n, 0, own);
@@ -797,8 +797,8 @@ Test(stride, sums_over_processes_keep_strides_apart)
 		struct pm_value value = pm_report_count(&tree, n, 0, false);
 
 		if (!strcmp(pm_path_name(&tree, n), "some")) {
-			cr_assert_eq(tree.nodes[n].visits.ended, 40 + 40 + 400);
-			cr_assert_eq(tree.nodes[n].visits.measured, 12);
+			cr_assert_eq(pm_path(&tree, n)->visits.ended, 40 + 40 + 400);
+			cr_assert_eq(pm_path(&tree, n)->visits.measured, 12);
 			cr_assert_eq(value.value, 100 + 100 + 1000);
 			cr_assert_eq(pm_report_time(&tree, n, false).value, 1200000);
 			cr_assert_gt(value.error, 0);
@@ -855,11 +855,11 @@ Test(stride, a_sum_with_what_was_not_measured_has_no_known_error)
 		if (strcmp(pm_path_name(&tree, n), "some"))
 			continue;
 		found = true;
-		cr_assert_eq(tree.nodes[n].visits.ended, 45);
+		cr_assert_eq(pm_path(&tree, n)->visits.ended, 45);
 		cr_assert(value.marks & PM_MARK_SAMPLED);
 		cr_assert(isinf(value.error));
 		cr_assert(isinf(pm_report_time(&tree, n, false).error));
-		cr_assert_gt(tree.nodes[n].threads.min, 0);
+		cr_assert_gt(pm_path(&tree, n)->threads.min, 0);
 	}
 	cr_assert(found);
 	pm_report_tree_free(&tree);
@@ -893,7 +893,7 @@ Test(stride, few_visits_are_measured_whole)
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
 	cr_assert_eq(pm_report_tree_make(&tree, &model, NULL, 0), 0);
 	cr_assert_eq(pm_report_time(&tree, 1, false).error, 0);
-	cr_assert_gt(tree.nodes[1].threads.min, 0);
+	cr_assert_gt(pm_path(&tree, 1)->threads.min, 0);
 	pm_report_tree_free(&tree);
 	pm_report_model_free(&model);
 	pm_snapshot_free(s);

@@ -153,10 +153,10 @@ Test(task, parts_on_many_threads_add_up)
 	task = node_at(&sums, "main/task");
 	inner = node_at(&sums, "main/task/inner");
 	cr_assert(task && inner && node_at(&sums, "worker"));
-	cr_expect_eq(sums.tree.nodes[task].visits.ended, TASKS);
-	cr_expect_eq(sums.tree.nodes[task].visits.entered, TASKS);
-	cr_expect_eq(sums.tree.nodes[inner].visits.ended, TASKS);
-	cr_expect_eq(sums.tree.nodes[inner].visits.entered, TASKS);
+	cr_expect_eq(pm_path(&sums.tree, task)->visits.ended, TASKS);
+	cr_expect_eq(pm_path(&sums.tree, task)->visits.entered, TASKS);
+	cr_expect_eq(pm_path(&sums.tree, inner)->visits.ended, TASKS);
+	cr_expect_eq(pm_path(&sums.tree, inner)->visits.entered, TASKS);
 	cr_expect_gt(moves(), TASKS);
 	if (sums.model.event_count && sums.model.events[0].syscall_read) {
 		cr_expect_eq(count_at(&sums, "main/task", false),
@@ -181,9 +181,11 @@ Test(task, many_steps_of_time)
 	migrate(steps);
 	sums_take(&sums);
 	check_whole(&sums);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "main/task")].visits.ended, TASKS);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "main/task")].visits.mismatched_ends,
-		     0);
+	cr_expect_eq(pm_path(&sums.tree, node_at(&sums, "main/task"))->visits.ended,
+		     TASKS);
+	cr_expect_eq(
+		pm_path(&sums.tree, node_at(&sums, "main/task"))->visits.mismatched_ends,
+		0);
 	sums_free(&sums);
 }
 
@@ -308,9 +310,9 @@ Test(task, many_visits_and_tasks_in_tasks)
 	}
 	cr_expect_eq(sums.tree.node_count, 62);
 	for (uint32_t n = 1; n < sums.tree.node_count; n++) {
-		cr_expect_eq(sums.tree.nodes[n].visits.ended, 1, "%s",
+		cr_expect_eq(pm_path(&sums.tree, n)->visits.ended, 1, "%s",
 			     pm_path_name(&sums.tree, n));
-		cr_expect_eq(sums.tree.nodes[n].visits.mismatched_ends, 0);
+		cr_expect_eq(pm_path(&sums.tree, n)->visits.mismatched_ends, 0);
 	}
 	sums_free(&sums);
 }
@@ -363,11 +365,11 @@ static void come_and_go(const char *events)
 	cr_expect_eq(sums.tree.node_count, 4);
 	for (int i = 0; i < 2; i++) {
 		uint32_t node = node_at(&sums, paths[i]);
-		const struct pm_path_visits *visits = &sums.tree.nodes[node].visits;
+		const struct pm_path_visits *visits = &pm_path(&sums.tree, node)->visits;
 
 		cr_expect_eq(visits->entered, 1);
 		cr_expect_eq(visits->ended, 1);
-		cr_expect_eq(sums.tree.nodes[node].threads.count, 40 + 1);
+		cr_expect_eq(pm_path(&sums.tree, node)->threads.count, 40 + 1);
 		if (sums.model.event_count && sums.model.events[0].syscall_read)
 			cr_expect_eq(count_at(&sums, paths[i], false), 3 * 40);
 	}
@@ -584,9 +586,10 @@ Test(task, ends_with_visits_open)
 	PERFMON_REGION_END("after");
 	sums_take(&sums);
 	cr_expect_neq(node_at(&sums, "after"), 0);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "left open")].visits.mismatched_ends,
-		     100);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "never ends")].visits.ended, 0);
+	cr_expect_eq(
+		pm_path(&sums.tree, node_at(&sums, "left open"))->visits.mismatched_ends,
+		100);
+	cr_expect_eq(pm_path(&sums.tree, node_at(&sums, "never ends"))->visits.ended, 0);
 	sums_free(&sums);
 }
 
@@ -621,8 +624,8 @@ Test(task, across_a_disarm)
 	cr_assert_eq(perfmon_task_end(&task), 0);
 	cr_expect_eq(lost(), 2);
 	sums_take(&sums);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "last")].visits.ended, 1);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "last")].visits.entered, 1);
+	cr_expect_eq(pm_path(&sums.tree, node_at(&sums, "last"))->visits.ended, 1);
+	cr_expect_eq(pm_path(&sums.tree, node_at(&sums, "last"))->visits.entered, 1);
 	sums_free(&sums);
 }
 
@@ -646,9 +649,9 @@ Test(task, with_a_stride)
 	}
 	sums_take(&sums);
 	node = node_at(&sums, "strided");
-	cr_expect_eq(sums.tree.nodes[node].visits.ended, 1000);
-	cr_expect_eq(sums.tree.nodes[node].visits.entered, 1000);
-	cr_expect_lt(sums.tree.nodes[node].visits.measured, 1000);
+	cr_expect_eq(pm_path(&sums.tree, node)->visits.ended, 1000);
+	cr_expect_eq(pm_path(&sums.tree, node)->visits.entered, 1000);
+	cr_expect_lt(pm_path(&sums.tree, node)->visits.measured, 1000);
 	cr_expect(pm_report_time(&sums.tree, node, false).error == INFINITY);
 	sums_free(&sums);
 }

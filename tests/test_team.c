@@ -79,13 +79,13 @@ Test(team, sums_are_below_the_region_that_was_handed_on)
 	node = node_at(&sums, "main/solve/part");
 	cr_assert_neq(node, 0);
 	cr_expect_eq(node_at(&sums, "part"), 0);
-	cr_expect_eq(sums.tree.nodes[node].visits.ended, 3 * WORKERS + 1);
-	cr_expect_eq(sums.tree.nodes[node].threads.count, WORKERS + 1);
+	cr_expect_eq(pm_path(&sums.tree, node)->visits.ended, 3 * WORKERS + 1);
+	cr_expect_eq(pm_path(&sums.tree, node)->threads.count, WORKERS + 1);
 	node = node_at(&sums, "main/solve");
-	cr_expect_eq(sums.tree.nodes[node].visits.ended, 1);
-	cr_expect_eq(sums.tree.nodes[node].threads.count, WORKERS + 1);
+	cr_expect_eq(pm_path(&sums.tree, node)->visits.ended, 1);
+	cr_expect_eq(pm_path(&sums.tree, node)->threads.count, WORKERS + 1);
 	/* Its own visits are the main thread's, which did next to nothing else. */
-	cr_expect_lt(sums.tree.nodes[node].visits.ticks, sums.tree.total_ticks);
+	cr_expect_lt(pm_path(&sums.tree, node)->visits.ticks, sums.tree.total_ticks);
 	if (sums.model.event_count && sums.model.events[0].syscall_read) {
 		uint64_t pages = 0;
 
@@ -139,7 +139,7 @@ Test(team, of_a_team)
 	sums_take(&sums);
 	check_whole(&sums);
 	cr_expect_neq(node_at(&sums, "main/middle/part/inner"), 0);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "main")].threads.count, 3);
+	cr_expect_eq(pm_path(&sums.tree, node_at(&sums, "main"))->threads.count, 3);
 	sums_free(&sums);
 }
 
@@ -172,10 +172,10 @@ Test(team, adopted_inside_of_visits)
 	other = node_at(&sums, "other");
 	apart = node_at(&sums, "first/apart");
 	cr_assert(other && apart);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "first")].threads.count, 1);
-	cr_expect_eq(sums.tree.nodes[other].visits.ended, 2);
-	cr_expect_lt(2 * sums.tree.nodes[other].times.inclusive,
-		     sums.tree.nodes[apart].times.inclusive);
+	cr_expect_eq(pm_path(&sums.tree, node_at(&sums, "first"))->threads.count, 1);
+	cr_expect_eq(pm_path(&sums.tree, other)->visits.ended, 2);
+	cr_expect_lt(2 * pm_path(&sums.tree, other)->times.inclusive,
+		     pm_path(&sums.tree, apart)->times.inclusive);
 	sums_free(&sums);
 }
 
@@ -219,16 +219,16 @@ Test(team, adopted_further_out)
 	second = node_at(&sums, "main/outer/second");
 	cr_assert(outer && wait && task && deep && second);
 	/* They are children of the thread's own visits. */
-	cr_expect_eq(sums.tree.nodes[outer].threads.count, 1);
-	cr_expect_eq(sums.tree.nodes[outer].visits.ticks,
-		     sums.tree.nodes[outer].times.inclusive);
-	cr_expect_geq(sums.tree.nodes[outer].visits.ticks,
-		      sums.tree.nodes[task].times.inclusive +
-			      sums.tree.nodes[second].times.inclusive);
-	cr_expect_lt(4 * sums.tree.nodes[wait].times.inclusive,
-		     sums.tree.nodes[task].times.inclusive);
-	cr_expect_lt(4 * sums.tree.nodes[deep].times.inclusive,
-		     sums.tree.nodes[task].times.inclusive);
+	cr_expect_eq(pm_path(&sums.tree, outer)->threads.count, 1);
+	cr_expect_eq(pm_path(&sums.tree, outer)->visits.ticks,
+		     pm_path(&sums.tree, outer)->times.inclusive);
+	cr_expect_geq(pm_path(&sums.tree, outer)->visits.ticks,
+		      pm_path(&sums.tree, task)->times.inclusive +
+			      pm_path(&sums.tree, second)->times.inclusive);
+	cr_expect_lt(4 * pm_path(&sums.tree, wait)->times.inclusive,
+		     pm_path(&sums.tree, task)->times.inclusive);
+	cr_expect_lt(4 * pm_path(&sums.tree, deep)->times.inclusive,
+		     pm_path(&sums.tree, task)->times.inclusive);
 	sums_free(&sums);
 }
 
@@ -314,7 +314,7 @@ Test(team, wrong_use)
 	cr_expect_neq(node_at(&sums, "outside"), 0);
 	node = node_at(&sums, "main/left open");
 	cr_assert_neq(node, 0);
-	cr_expect_eq(sums.tree.nodes[node].visits.mismatched_ends, 1);
+	cr_expect_eq(pm_path(&sums.tree, node)->visits.mismatched_ends, 1);
 	sums_free(&sums);
 }
 
@@ -417,8 +417,8 @@ Test(team, of_a_region_below_itself)
 	sums_take(&sums);
 	check_whole(&sums);
 	node = node_at(&sums, "sort");
-	cr_expect_eq(sums.tree.nodes[node].threads.count, 5);
-	cr_expect_eq(sums.tree.nodes[node_at(&sums, "sort/sort")].visits.ended, 4);
+	cr_expect_eq(pm_path(&sums.tree, node)->threads.count, 5);
+	cr_expect_eq(pm_path(&sums.tree, node_at(&sums, "sort/sort"))->visits.ended, 4);
 	sums_free(&sums);
 }
 

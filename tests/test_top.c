@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/top/top.h"
-#include "core/report/model/path.h"
+#include "core/report/model/tree_build.h"
 #include "core/text/diag.h"
 #include "profile_builder.h"
 
@@ -63,7 +63,7 @@ static uint32_t node_at(const struct pm_report_tree *tree, const char *path)
 		uint32_t n;
 
 		for (n = 1; n < tree->node_count; n++)
-			if (tree->nodes[n].parent == at &&
+			if (pm_path(tree, n)->parent == at &&
 			    strlen(pm_path_name(tree, n)) == length &&
 			    !strncmp(pm_path_name(tree, n), path, length))
 				break;
@@ -84,7 +84,7 @@ static const struct pm_path_visits *changed(const struct top_look *l, enum top_k
 	cr_assert(g, "no such group for %s", path);
 	n = node_at(&g->change, path);
 	cr_assert(n, "no path %s", path);
-	return &g->change.nodes[n].visits;
+	return &pm_path(&g->change, n)->visits;
 }
 
 /* What the cell of the first group's PATH says in the column of that name. */
@@ -311,7 +311,7 @@ Test(top, threads_come_and_go_between_two_looks)
 	cr_assert_eq(changed(second, TOP_ENDED, 0, "work")->ended, 7 + 11);
 	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->ended, 1 + 3 + 7 + 11);
 	all = &group(second, TOP_ALL, 0)->change;
-	cr_assert_eq(all->nodes[node_at(all, "work")].times.inclusive, 22 * 1000);
+	cr_assert_eq(pm_path(all, node_at(all, "work"))->times.inclusive, 22 * 1000);
 	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->defects, 0);
 	cr_assert_eq(second->group_count, 4);
 	top_look_free(first);
@@ -485,7 +485,7 @@ Test(top, a_mean_is_of_measured_visits)
 	l = look(&b, 1, NULL);
 	expect_cell(l, &by_mean, "work", "mean", "1.000 us", "");
 	node = &l->groups[0].change.nodes[node_at(&l->groups[0].change, "work")];
-	node->visits.measured = 0;
+	node->path.visits.measured = 0;
 	expect_cell(l, &by_mean, "work", "mean", "-", "");
 	top_look_free(l);
 	builder_end(&b);
@@ -610,10 +610,10 @@ Test(top, no_difference_is_negative)
 		}
 		for (uint32_t g = 0; g < next->group_count; g++)
 			for (uint32_t n = 1; n < next->groups[g].sums.node_count; n++) {
-				const struct pm_report_node *sum =
-					&next->groups[g].sums.nodes[n];
-				const struct pm_report_node *change =
-					&next->groups[g].change.nodes[n];
+				const struct pm_path *sum =
+					pm_path(&next->groups[g].sums, n);
+				const struct pm_path *change =
+					pm_path(&next->groups[g].change, n);
 
 				if (change->visits.ended > sum->visits.ended ||
 				    change->times.inclusive > sum->times.inclusive ||

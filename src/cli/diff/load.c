@@ -133,7 +133,7 @@ static double time_cost_of(const struct pm_path_times *times, bool exclusive)
 static int visits_add(struct diff_data *data, const struct pm_report_tree *tree,
 		      uint32_t n, uint32_t *seen)
 {
-	const struct pm_path_times *times = &tree->nodes[n].times;
+	const struct pm_path_times *times = &pm_path(tree, n)->times;
 	double tick_ns = pm_snapshot_ns(tree->model->snapshot, 1);
 	struct diff_visits *visits;
 
@@ -147,7 +147,7 @@ static int visits_add(struct diff_data *data, const struct pm_report_tree *tree,
 	visits->slowest = (double)times->max;
 	visits->tick_ns = tick_ns;
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
-		visits->bins[i] = (double)tree->nodes[n].visits.histogram[i];
+		visits->bins[i] = (double)pm_path(tree, n)->visits.histogram[i];
 	*seen = ++data->visits_count;
 	return 0;
 }
@@ -157,7 +157,7 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		      uint32_t n, const struct taking *how)
 {
 	const struct pm_report_model *model = tree->model;
-	const struct pm_path_visits *visits = &tree->nodes[n].visits;
+	const struct pm_path_visits *visits = &pm_path(tree, n)->visits;
 	struct pm_value value = pm_report_time(tree, n, !how->inclusive);
 	struct diff_entry entry = {.region = how->regions[n],
 				   .quantity = DIFF_VISITS,
@@ -165,7 +165,7 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 				   .sum = (double)visits->ended,
 				   .visits = 1,
 				   .coverage = 1,
-				   .threads = (double)tree->nodes[n].threads.count};
+				   .threads = (double)pm_path(tree, n)->threads.count};
 	int err = entry_add(data, &entry);
 
 	if (err || value.state != PM_COUNTED)
@@ -178,10 +178,10 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		model->exact ? value.value : pm_snapshot_ns(model->snapshot, value.value);
 	entry.error = pm_snapshot_ns(model->snapshot, value.error);
 	entry.marks = value.marks;
-	entry.lacks = lacks(how, &value, tree->nodes[n].region);
-	entry.cost = pm_snapshot_ns(model->snapshot,
-				    time_cost_of(&tree->nodes[n].times, !how->inclusive));
-	entry.nested = how->outer && how->outer[tree->nodes[n].region];
+	entry.lacks = lacks(how, &value, pm_path(tree, n)->region);
+	entry.cost = pm_snapshot_ns(
+		model->snapshot, time_cost_of(&pm_path(tree, n)->times, !how->inclusive));
+	entry.nested = how->outer && how->outer[pm_path(tree, n)->region];
 	err = visits_add(data, tree, n, &entry.seen) ?: entry_add(data, &entry);
 	entry.seen = 0;
 	for (uint32_t e = 0; !err && e < model->event_count; e++) {
@@ -197,8 +197,8 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		entry.error = value.error * event->first->scale;
 		entry.coverage = value.coverage;
 		entry.marks = value.marks;
-		entry.lacks = lacks(how, &value, tree->nodes[n].region);
-		entry.slack = slack(event, &tree->nodes[n].visits);
+		entry.lacks = lacks(how, &value, pm_path(tree, n)->region);
+		entry.slack = slack(event, &pm_path(tree, n)->visits);
 		entry.cost = cost_of(tree, n, e, !how->inclusive, entry.visits);
 		err = entry_add(data, &entry);
 	}
@@ -229,7 +229,7 @@ static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 		bool whole = event && event->package;
 
 		for (uint32_t n = !whole; n < (whole ? 1 : tree->node_count); n++) {
-			const struct pm_path_visits *visits = &tree->nodes[n].visits;
+			const struct pm_path_visits *visits = &pm_path(tree, n)->visits;
 			struct pm_value value =
 				event ? pm_report_count(tree, n, q - 1, true)
 				      : pm_report_time(tree, n, true);
@@ -249,8 +249,9 @@ static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 			entry.coverage = fmin(entry.coverage, value.coverage);
 			/* A short region may be only a small part of the total. */
 			entry.marks |= value.marks & ~PM_MARK_SHORT;
-			entry.lacks |= lacks(&how, &value, tree->nodes[n].region);
-			entry.slack += event ? slack(event, &tree->nodes[n].visits) : 0;
+			entry.lacks |= lacks(&how, &value, pm_path(tree, n)->region);
+			entry.slack +=
+				event ? slack(event, &pm_path(tree, n)->visits) : 0;
 		}
 		entry.error = sqrt(squares);
 		if (event) {
@@ -278,7 +279,7 @@ static int tree_add(struct diff_data *data, const struct pm_report_model *model,
 	if (err)
 		goto out;
 	for (uint32_t n = 1; n < tree.node_count; n++)
-		outer[tree.nodes[tree.nodes[n].parent].region] = true;
+		outer[pm_path(&tree, pm_path(&tree, n)->parent)->region] = true;
 	if (!inclusive)
 		how.outer = outer;
 	err = pm_report_tree_flatten(&flat, &tree);

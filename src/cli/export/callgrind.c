@@ -108,7 +108,7 @@ static void put_values(struct pm_out *out, struct export_profile *profile,
 
 		/* Readers add what a call has to the caller's values, in which overlapping
 		 * visits are not. */
-		if (!tree->nodes[n].is_overlapping)
+		if (!pm_path(tree, n)->is_overlapping)
 			value = export_whole(profile, tree, n, &weight, totals != NULL);
 		pm_out_format(out, " %" PRIu64, value);
 		if (totals)
@@ -124,10 +124,10 @@ static void put_node(struct pm_out *out, struct export_profile *profile,
 	pm_out_text(out, "\nfn=");
 	put_path(out, paths[n], tree, n);
 	put_values(out, profile, tree, n, job->totals);
-	for (uint32_t c = tree->nodes[n].first_child; c; c = tree->nodes[c].next) {
+	for (uint32_t c = pm_path(tree, n)->first_child; c; c = pm_path(tree, c)->next) {
 		/* Readers drop a call whose number is 0, and take its values for the
 		 * caller's own. */
-		uint64_t calls = tree->nodes[c].visits.entered ?: 1;
+		uint64_t calls = pm_path(tree, c)->visits.entered ?: 1;
 
 		pm_out_text(out, "cfn=");
 		put_path(out, paths[c], tree, c);
@@ -143,7 +143,7 @@ static int put_tree(struct pm_out *out, struct export_profile *profile,
 	int err = paths ? 0 : -ENOMEM;
 
 	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
-		uint32_t parent = tree->nodes[n].parent;
+		uint32_t parent = pm_path(tree, n)->parent;
 
 		paths[n] = cli_texts_add(&job->table,
 					 parent ? paths[parent]->number : UINT32_MAX,

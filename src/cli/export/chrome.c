@@ -138,8 +138,8 @@ static void put_event(struct pm_json *j, const struct export_profile *profile,
 		      int64_t tid, const struct pm_report_tree *tree, uint32_t n,
 		      uint64_t begin, uint64_t length)
 {
-	const struct pm_path_visits *visits = &tree->nodes[n].visits;
-	bool overlapping = tree->nodes[n].is_overlapping;
+	const struct pm_path_visits *visits = &pm_path(tree, n)->visits;
+	bool overlapping = pm_path(tree, n)->is_overlapping;
 	struct pm_value value;
 
 	put_kind(j, profile, overlapping ? "b" : "X", tid, pm_path_name(tree, n), begin);
@@ -188,7 +188,7 @@ static uint64_t *lengths(const struct export_profile *profile,
 		return NULL;
 	below = length + tree->node_count;
 	for (uint32_t n = tree->node_count; n-- > 0;) {
-		double ticks = (double)tree->nodes[n].times.inclusive;
+		double ticks = (double)pm_path(tree, n)->times.inclusive;
 		double ns = tree->model->exact ? ticks
 					       : pm_snapshot_ns(profile->snapshot, ticks);
 
@@ -196,9 +196,9 @@ static uint64_t *lengths(const struct export_profile *profile,
 		length[n] = ns > 0 && ns < 4e18 ? (uint64_t)ns : 0;
 		if (length[n] < below[n])
 			length[n] = below[n];
-		if (n && !tree->nodes[n].is_overlapping)
-			below[tree->nodes[n].parent] =
-				pm_plus(below[tree->nodes[n].parent], length[n]);
+		if (n && !pm_path(tree, n)->is_overlapping)
+			below[pm_path(tree, n)->parent] =
+				pm_plus(below[pm_path(tree, n)->parent], length[n]);
 	}
 	return length;
 }
@@ -244,10 +244,10 @@ static int put_thread(struct pm_json *j, const struct export_profile *profile, u
 						profile->snapshot->header.begin_ticks)));
 	/* Parents first; begin[] is the place of the next child of a node. */
 	for (uint32_t n = pm_path_next(&tree, 0); n; n = pm_path_next(&tree, n)) {
-		uint64_t *next = &begin[tree.nodes[n].parent];
+		uint64_t *next = &begin[pm_path(&tree, n)->parent];
 
 		begin[n] = *next;
-		if (!tree.nodes[n].is_overlapping)
+		if (!pm_path(&tree, n)->is_overlapping)
 			*next = pm_plus(*next, length[n]);
 		put_event(j, profile, tid, &tree, n, begin[n], length[n]);
 	}

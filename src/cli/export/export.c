@@ -184,7 +184,7 @@ static void tell_left_out(const struct request *request, const char *name,
 	if (request->format == CHROME || request->format == SPLIT)
 		return;
 	for (uint32_t n = pm_path_next(tree, 0); n; n = pm_path_next(tree, n))
-		paths += tree->nodes[n].is_overlapping;
+		paths += pm_path(tree, n)->is_overlapping;
 	if (paths)
 		cli_complain("export",
 			     "'%s': the times and counts of %u path%s of overlapping "

@@ -209,12 +209,12 @@ static void put_values(struct export_job *job, struct export_profile *profile,
 
 		put_varint(&values, export_whole(profile, tree, n, &weight, true));
 		/* Another run alone may have visited the path. */
-		if (tree->nodes[n].visits.entered || !tree->nodes[n].threads.count)
+		if (pm_path(tree, n)->visits.entered || !pm_path(tree, n)->threads.count)
 			put_marks(job, sample, name, &value);
 	}
-	if (!tree->nodes[n].threads.count)
+	if (!pm_path(tree, n)->threads.count)
 		put_texts(job, sample, SAMPLE_LABEL, "not counted", "visits");
-	put_varint(&values, tree->nodes[n].visits.ended);
+	put_varint(&values, pm_path(tree, n)->visits.ended);
 	put_inner(sample, SAMPLE_VALUE, &values);
 }
 
@@ -248,7 +248,7 @@ int export_pprof(struct pm_out *out, struct export_profile *profile,
 		struct pm_bytes m = {.used = 0}, sample = {.used = 0},
 				stack = {.used = 0};
 
-		for (uint32_t up = n; up; up = tree->nodes[up].parent)
+		for (uint32_t up = n; up; up = pm_path(tree, up)->parent)
 			put_varint(&stack, location(job, &m, pm_path_name(tree, up)));
 		put_inner(&sample, SAMPLE_LOCATION, &stack);
 		put_values(job, profile, tree, n, &sample);

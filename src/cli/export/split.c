@@ -99,21 +99,22 @@ static void put_value(struct pm_json *j, struct export_profile *profile,
 }
 
 static void put_row(struct pm_json *j, struct export_profile *profile,
-		    const struct pm_report_tree *tree, uint32_t n, uint32_t path,
+		    const struct pm_report_tree *tree, uint32_t n, uint32_t number,
 		    const struct export_job *job)
 {
+	const struct pm_path *path = pm_path(tree, n);
 	struct export_weight weight;
 
 	pm_json_key(j, NULL);
 	pm_out_text(j->out, "\n[");
 	j->first = true;
-	pm_json_number(j, NULL, path);
+	pm_json_number(j, NULL, number);
 	if (job->ranks)
 		pm_json_signed(j, NULL, profile->snapshot->header.rank);
 	else if (job->profiles > 1)
 		pm_json_number(j, NULL, profile->number);
 	/* Another run alone may have visited the path. */
-	pm_json_known(j, NULL, tree->nodes[n].visits.ended, tree->nodes[n].threads.count);
+	pm_json_known(j, NULL, path->visits.ended, path->threads.count);
 	for (uint32_t c = 0; export_column(tree->model, c, &weight); c++) {
 		put_value(j, profile, tree, n, &weight, true);
 		put_value(j, profile, tree, n, &weight, false);
@@ -128,7 +129,7 @@ static int put_tree(struct pm_json *j, struct export_profile *profile,
 	int err = paths ? 0 : -ENOMEM;
 
 	for (uint32_t n = err ? 0 : pm_path_next(tree, 0); n; n = pm_path_next(tree, n)) {
-		uint32_t parent = tree->nodes[n].parent;
+		uint32_t parent = pm_path(tree, n)->parent;
 		struct cli_text *entry =
 			export_add_plain(&job->table, parent ? paths[parent] : UINT32_MAX,
 					 pm_path_name(tree, n));

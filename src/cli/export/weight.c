@@ -181,7 +181,7 @@ struct pm_value export_weigh(const struct pm_report_tree *tree, uint32_t node,
 		value.value = pm_snapshot_ns(tree->model->snapshot, value.value);
 		/* The value of an open region is that of its visits until now. A path of another
 		 * run alone has no time. */
-		if (tree->nodes[node].threads.count)
+		if (pm_path(tree, node)->threads.count)
 			value.state = PM_COUNTED;
 		return value;
 	}

@@ -52,7 +52,7 @@ static struct by_cell *cell_of(struct by_value *value, uint32_t region)
 static struct pm_value value_of(const struct by *by, const struct pm_report_tree *tree,
 				uint32_t n)
 {
-	const struct pm_path_times *times = &tree->nodes[n].times;
+	const struct pm_path_times *times = &pm_path(tree, n)->times;
 	const struct pm_snapshot *s = tree->model->snapshot;
 	struct pm_value value;
 

@@ -29,7 +29,7 @@ static bool begin(struct cli_html *html)
 static void put_values(struct pm_json *j, const struct pm_report_tree *tree,
 		       uint32_t node)
 {
-	pm_json_number(j, NULL, tree->nodes[node].visits.ended);
+	pm_json_number(j, NULL, pm_path(tree, node)->visits.ended);
 	pm_json_begin(j, NULL, "[");
 	for (uint32_t e = 0; e < tree->model->event_count; e++) {
 		struct pm_value value = pm_report_count(tree, node, e, false);
@@ -45,14 +45,14 @@ static void put_tree(struct pm_json *j, const struct pm_report_tree *tree, bool 
 {
 	pm_json_begin(j, "nodes", "[");
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		double time = (double)tree->nodes[n].times.inclusive;
+		double time = (double)pm_path(tree, n)->times.inclusive;
 
 		/* Under the Valgrind tool these are counts of the first event. */
 		if (!tree->model->exact)
 			time = pm_snapshot_ns(tree->model->snapshot, time);
 		pm_json_begin(j, NULL, "[");
-		pm_json_number(j, NULL, tree->nodes[n].parent);
-		pm_json_number(j, NULL, tree->nodes[n].region);
+		pm_json_number(j, NULL, pm_path(tree, n)->parent);
+		pm_json_number(j, NULL, pm_path(tree, n)->region);
 		pm_json_real(j, NULL, time, pm_path_has_values(tree, n));
 		if (values)
 			put_values(j, tree, n);

@@ -116,18 +116,19 @@ static enum roof_problem counts_take(const struct roof *roof, struct roof_point 
 static bool time_take(const struct roof *roof, struct roof_point *point, uint32_t n)
 {
 	const struct pm_report_tree *tree = &roof->profile->tree;
-	const struct pm_path_threads *threads = &tree->nodes[n].threads;
+	const struct pm_path *path = pm_path(tree, n);
 	struct pm_value time = pm_report_time(tree, n, false);
-	double wall = pm_path_mean(tree, n) * (double)tree->nodes[n].visits.ended;
+	double wall = pm_path_mean(tree, n) * (double)path->visits.ended;
+	double threads = (double)path->threads.count;
 
-	point->threads = threads->count;
-	if (time.state != PM_COUNTED || !threads->count || !(time.value > 0))
+	point->threads = path->threads.count;
+	if (time.state != PM_COUNTED || !point->threads || !(time.value > 0))
 		return false;
-	point->wall = threads->count == 1 || (tree->nodes[n].is_team && wall > 0 &&
-					      (double)tree->nodes[n].times.inclusive <=
-						      wall * (double)threads->count);
-	if (threads->count == 1 || !point->wall)
-		wall = time.value / (double)threads->count;
+	point->wall =
+		point->threads == 1 || (path->is_team && wall > 0 &&
+					(double)path->times.inclusive <= wall * threads);
+	if (point->threads == 1 || !point->wall)
+		wall = time.value / threads;
 	point->time_ns = pm_snapshot_ns(tree->model->snapshot, wall);
 	return point->time_ns > 0;
 }
@@ -135,21 +136,20 @@ static bool time_take(const struct roof *roof, struct roof_point *point, uint32_
 static enum roof_problem problem_of(const struct roof *roof, struct roof_point *point,
 				    uint32_t n, const uint32_t columns[COLUMNS])
 {
-	const struct pm_path_times *times = &roof->profile->tree.nodes[n].times;
+	const struct pm_path *path = pm_path(&roof->profile->tree, n);
 	enum roof_problem problem;
 
 	/* Measuring may have taken all of the time. */
 	if (!time_take(roof, point, n))
-		return roof->profile->tree.nodes[n].visits.ended ? ROOF_SHORT
-								 : ROOF_NO_VISITS;
-	if (roof->profile->tree.nodes[n].is_overlapping)
+		return path->visits.ended ? ROOF_SHORT : ROOF_NO_VISITS;
+	if (path->is_overlapping)
 		return ROOF_OVERLAPS;
 	problem = counts_take(roof, point, n, columns);
 	if (problem != ROOF_GOOD)
 		return problem;
 	point->rated = true;
 	if (pm_report_is_mostly_cost(&roof->profile->tree, n, false) ||
-	    times->spent * PAIR_INSIDE > SHORT * (double)times->inclusive)
+	    path->times.spent * PAIR_INSIDE > SHORT * (double)path->times.inclusive)
 		return ROOF_SHORT;
 	return point->sp + point->dp > 0 ? ROOF_GOOD : ROOF_NO_FLOPS;
 }

@@ -19,9 +19,9 @@ static struct pm_value number(double value)
 /* Returns whether path N was idle between the looks: then its numbers are 0. */
 static bool is_idle(const struct pm_report_tree *tree, uint32_t n)
 {
-	const struct pm_path_visits *visits = &tree->nodes[n].visits;
+	const struct pm_path_visits *visits = &pm_path(tree, n)->visits;
 
-	return !visits->ended && !visits->entered && !tree->nodes[n].times.inclusive;
+	return !visits->ended && !visits->entered && !pm_path(tree, n)->times.inclusive;
 }
 
 /* Divides by SECONDS. A negative SECONDS keeps the counts since the last look: under the
@@ -49,10 +49,11 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 
 	switch (column->kind) {
 	case TOP_OPEN:
-		return number((double)pm_less(row->sums->nodes[row->node].visits.entered,
-					      row->sums->nodes[row->node].visits.ended));
+		return number(
+			(double)pm_less(pm_path(row->sums, row->node)->visits.entered,
+					pm_path(row->sums, row->node)->visits.ended));
 	case TOP_VISITS:
-		return per_second(number((double)tree->nodes[row->node].visits.ended),
+		return per_second(number((double)pm_path(tree, row->node)->visits.ended),
 				  seconds);
 	case TOP_TIME:
 	case TOP_SELF:
@@ -262,8 +263,8 @@ static int tree_sort(const struct top_table *table, struct pm_report_tree *tree,
 	}
 	/* Children have higher numbers. */
 	for (uint32_t n = tree->node_count - 1; n > 0; n--)
-		if (order.best[n] > order.best[tree->nodes[n].parent])
-			order.best[tree->nodes[n].parent] = order.best[n];
+		if (order.best[n] > order.best[pm_path(tree, n)->parent])
+			order.best[pm_path(tree, n)->parent] = order.best[n];
 	err = pm_report_tree_order(tree, by_best, &order);
 	free(order.best);
 	return err;
@@ -276,11 +277,11 @@ static bool *filter_make(const struct pm_report_tree *tree, const char *filter)
 	bool *keep = calloc(tree->node_count, sizeof(*keep));
 
 	for (uint32_t n = 1; keep && n < tree->node_count; n++)
-		keep[n] = keep[tree->nodes[n].parent] ||
+		keep[n] = keep[pm_path(tree, n)->parent] ||
 			  strcasestr(pm_path_name(tree, n), filter);
 	for (uint32_t n = tree->node_count - 1; keep && n > 0; n--)
 		if (keep[n])
-			keep[tree->nodes[n].parent] = true;
+			keep[pm_path(tree, n)->parent] = true;
 	return keep;
 }
 

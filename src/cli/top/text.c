@@ -148,7 +148,7 @@ static void line_print(const struct top_table *table, const struct top_row *row,
 		pm_out_format(out, "\t%s\t", group->kind == TOP_ALL ? "all" : "ended");
 	path_print(row->tree, row->node, out);
 	pm_out_format(out, "\t%llu",
-		      (unsigned long long)row->tree->nodes[row->node].visits.ended);
+		      (unsigned long long)pm_path(row->tree, row->node)->visits.ended);
 	for (uint32_t c = 0; c < table->column_count; c++) {
 		struct pm_value value = top_table_value(table, row, &table->columns[c]);
 

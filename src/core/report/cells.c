@@ -219,10 +219,10 @@ void pm_cell_metric(struct pm_cell *cell, const struct pm_value *value,
 uint32_t pm_report_path(const struct pm_report_tree *tree, uint32_t n, size_t most,
 			uint32_t line[PM_PATH_NODES])
 {
-	uint32_t depth = tree->nodes[n].depth, low, high;
+	uint32_t depth = pm_path(tree, n)->depth, low, high;
 	size_t bytes[PM_PATH_NODES], all = 0;
 
-	for (uint32_t d = depth; d-- > 0; n = tree->nodes[n].parent) {
+	for (uint32_t d = depth; d-- > 0; n = pm_path(tree, n)->parent) {
 		line[d] = n;
 		bytes[d] = strlen(pm_path_name(tree, n)) + 1;
 		all += bytes[d];
@@ -248,7 +248,7 @@ size_t pm_cell_name_within(const struct pm_report_tree *tree, uint32_t n, size_t
 			   struct pm_out *out)
 {
 	const char *name = pm_path_name(tree, n);
-	uint32_t depth = tree->nodes[n].depth - 1, levels = INDENT_DEPTH;
+	uint32_t depth = pm_path(tree, n)->depth - 1, levels = INDENT_DEPTH;
 	bool quote = !depth && !strcmp(name, PM_CELL_TOTAL);
 	size_t indent, used;
 	char number[16] = "";
@@ -274,7 +274,7 @@ size_t pm_cell_name_within(const struct pm_report_tree *tree, uint32_t n, size_t
 
 size_t pm_cell_name(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
 {
-	uint32_t depth = tree->nodes[n].depth - 1;
+	uint32_t depth = pm_path(tree, n)->depth - 1;
 	size_t before = depth > INDENT_DEPTH ? 2 * INDENT_DEPTH + sizeof("[100]")
 					     : 2 * (size_t)depth;
 

@@ -259,7 +259,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path *node = pm_path(tree, n);
 	/* An exact profile's times are not the machine's. */
 	bool visited = node->visits.measured > 0 && !model->exact;
 	bool valued = pm_path_has_values(tree, n) && !model->exact;

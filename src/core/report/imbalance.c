@@ -82,7 +82,7 @@ static void thread_write(const struct losses *losses, uint32_t at, struct pm_out
 
 static void threads_write(struct losses *losses, uint32_t n, struct pm_out *out)
 {
-	const struct pm_path_threads *threads = &losses->tree->nodes[n].threads;
+	const struct pm_path_threads *threads = &pm_path(losses->tree, n)->threads;
 	uint32_t most = threads->max_at, least = threads->min_at;
 
 	losses->some_ended |= !most || !least;
@@ -138,8 +138,8 @@ static void threads_find(struct losses *losses)
 	bool exact = tree->model->exact;
 
 	for (uint32_t n = 0; (n = pm_path_next(tree, n));) {
-		const struct pm_path_threads *threads = &tree->nodes[n].threads;
-		const struct pm_path_times *times = &tree->nodes[n].times;
+		const struct pm_path_threads *threads = &pm_path(tree, n)->threads;
+		const struct pm_path_times *times = &pm_path(tree, n)->times;
 		double most = (double)threads->max, mean;
 
 		/* A difference of waits is lost in the work that they wait for. */
@@ -164,7 +164,7 @@ static int ranks_find(struct losses *losses)
 		struct pm_range range = range_of(losses, n);
 
 		/* Overlapping visits are no work that waits for others. */
-		if (range.counted && !tree->nodes[n].is_overlapping)
+		if (range.counted && !pm_path(tree, n)->is_overlapping)
 			loss_add(losses, n, range.max, range.mean);
 	}
 	return 0;

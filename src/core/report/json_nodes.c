@@ -158,7 +158,7 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path *node = pm_path(tree, n);
 	/* The ticks of an exact profile are counts, which the events have. */
 	bool visited = node->visits.measured > 0 && !model->exact;
 	bool valued = pm_path_has_values(tree, n) && !model->exact;
@@ -245,7 +245,7 @@ static void put_step(struct pm_json *j, const struct pm_report_tree *tree, uint3
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
-	const struct pm_path_visits *visits = &tree->nodes[n].visits;
+	const struct pm_path_visits *visits = &pm_path(tree, n)->visits;
 	struct pm_value value = pm_report_time(tree, n, false);
 	double begin = (double)pm_less(step->begin_ticks, s->header.begin_ticks);
 
@@ -258,7 +258,7 @@ static void put_step(struct pm_json *j, const struct pm_report_tree *tree, uint3
 		     value.state == PM_COUNTED && !model->exact);
 	pm_json_real(j, "longest_ns", pm_snapshot_ns(s, (double)step->longest),
 		     step->longest && !model->exact);
-	pm_json_known(j, "off_cpu_ns", tree->nodes[n].times.off_cpu_ns, !model->exact);
+	pm_json_known(j, "off_cpu_ns", pm_path(tree, n)->times.off_cpu_ns, !model->exact);
 	pm_json_number(j, "migrations", visits->migrations);
 	pm_json_marks(j, "marks", value.marks);
 	pm_json_begin(j, "counts", "[");

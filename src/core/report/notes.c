@@ -180,7 +180,7 @@ static void ends(const struct pm_report *report, uint64_t all, const char **head
  * if the program has ended, those that were open then. */
 static uint64_t unclosed(const struct pm_report *report, uint32_t n, bool *closed)
 {
-	const struct pm_path_visits *visits = &report->all->nodes[n].visits;
+	const struct pm_path_visits *visits = &pm_path(report->all, n)->visits;
 	uint64_t open =
 		pm_less(pm_less(visits->entered, visits->ended), visits->mismatched_ends);
 

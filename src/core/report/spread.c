@@ -20,7 +20,7 @@ static double weight(const struct pm_report_model *model, double ticks)
 /* Returns the ticks of all threads below path N, without their waits. */
 static double work(const struct pm_report_tree *tree, uint32_t n)
 {
-	const struct pm_path_times *times = &tree->nodes[n].times;
+	const struct pm_path_times *times = &pm_path(tree, n)->times;
 
 	return (double)pm_less(times->inclusive, times->waits);
 }
@@ -29,12 +29,13 @@ static double work(const struct pm_report_tree *tree, uint32_t n)
 static void fill_team(const struct pm_report_tree *tree, uint32_t n,
 		      struct pm_field *fields)
 {
-	double wall = pm_path_mean(tree, n) * (double)tree->nodes[n].visits.ended;
-	double all = wall * (double)tree->nodes[n].threads.count;
+	const struct pm_path *path = pm_path(tree, n);
+	double wall = pm_path_mean(tree, n) * (double)path->visits.ended;
+	double all = wall * (double)path->threads.count;
 	double ticks = work(tree, n);
 
 	/* A team may work on when the visit has ended. */
-	if (!tree->nodes[n].is_team || wall <= 0 || ticks > all)
+	if (!path->is_team || wall <= 0 || ticks > all)
 		return;
 	fields[WALL] = (struct pm_field){
 		true, .value = pm_snapshot_ns(tree->model->snapshot, wall)};
@@ -47,7 +48,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 {
 	const struct pm_table *table = argument;
 	const struct pm_report_tree *tree = table->tree;
-	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_path *node = pm_path(tree, n);
 	const struct pm_report_model *model = tree->model;
 	bool known = node->visits.ended && !node->visits.unmeasured;
 	bool ends_known = pm_path_has_spread(tree, n);
@@ -100,9 +101,11 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 
 	/* A flat tree does not know which threads had which of a region's paths. */
 	for (uint32_t n = 1; n < tree->node_count && !tree->flat; n++) {
-		any |= tree->nodes[n].threads.count > 1 && !tree->nodes[n].is_overlapping;
-		teams |= tree->nodes[n].is_team;
-		waits |= tree->nodes[n].times.waits > 0;
+		const struct pm_path *path = pm_path(tree, n);
+
+		any |= path->threads.count > 1 && !path->is_overlapping;
+		teams |= path->is_team;
+		waits |= path->times.waits > 0;
 	}
 	if (!any)
 		return 0;
@@ -158,7 +161,8 @@ void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *o
 	pm_out_fold(out, out->columns, strlen("  hottest  "));
 	pm_out_text(out, "\n  hottest  ");
 	pm_report_path_write(tree, last, out);
-	pm_cell_fixed(share, 100 * (double)own / (double)tree->nodes[0].times.least, 1);
+	pm_cell_fixed(share, 100 * (double)own / (double)pm_path(tree, 0)->times.least,
+		      1);
 	pm_out_format(out, ", with %s %% of ", share);
 	pm_out_plain(out, pm_report_weight_name(tree->model), 0);
 	pm_out_text(out, " in itself\n");

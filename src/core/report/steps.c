@@ -88,13 +88,13 @@ static uint32_t steps_fill(const struct pm_snapshot_steps *steps,
 
 	*ended = 0;
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		const struct pm_path_visits *visits = &tree->nodes[n].visits;
+		const struct pm_path_visits *visits = &pm_path(tree, n)->visits;
 		double longest = (double)steps->step[n - 1].longest;
 
 		if (!visits->ended)
 			continue;
 		to[count] = (struct step){
-			.mean = (double)tree->nodes[n].times.inclusive /
+			.mean = (double)pm_path(tree, n)->times.inclusive /
 				(double)visits->ended,
 			.visits = visits->ended,
 			.node = n + 1,
@@ -176,7 +176,7 @@ static void fill_times(struct shown *shown, uint32_t n, struct pm_field *fields)
 	const struct pm_snapshot *s = tree->model->snapshot;
 	const struct pm_snapshot_step *step = step_at(shown, n);
 	struct pm_value time = pm_report_time(tree, n, false);
-	double mean = time.value / (double)tree->nodes[n].visits.ended;
+	double mean = time.value / (double)pm_path(tree, n)->visits.ended;
 	bool longest = has_longest(step);
 
 	pm_field_value(&fields[MEAN], &time, pm_snapshot_ns(s, mean), shown->legend);
@@ -194,7 +194,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 {
 	struct shown *shown = argument;
 	const struct pm_report_model *model = shown->tree->model;
-	const struct pm_path_visits *visits = &shown->tree->nodes[n].visits;
+	const struct pm_path_visits *visits = &pm_path(shown->tree, n)->visits;
 	struct pm_field times[FIXED], *field = fields;
 	struct pm_legend before = *shown->legend;
 

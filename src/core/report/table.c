@@ -43,9 +43,9 @@ static bool next_row(const struct layout *layout, uint32_t *n)
 	*n = pm_path_next(tree, *n == BEFORE_ROWS ? 0 : *n);
 	while (*n && !table->fill(table->argument, *n, layout->fields)) {
 		/* Not what is below it, either. */
-		while (*n && !tree->nodes[*n].next)
-			*n = tree->nodes[*n].parent;
-		*n = tree->nodes[*n].next;
+		while (*n && !pm_path(tree, *n)->next)
+			*n = pm_path(tree, *n)->parent;
+		*n = pm_path(tree, *n)->next;
 	}
 	return *n || (table->total && table->fill(table->argument, 0, layout->fields));
 }

@@ -46,8 +46,8 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 {
 	const struct pm_report_tree *tree = values->tree;
 	const struct pm_snapshot *s = tree->model->snapshot;
-	const struct pm_path_times *times = &tree->nodes[n].times;
-	double total = (double)tree->nodes[0].times.least;
+	const struct pm_path_times *times = &pm_path(tree, n)->times;
+	double total = (double)pm_path(tree, 0)->times.least;
 
 	for (int own = 0; own < 2; own++) {
 		struct pm_field *field = &fields[own ? OWN : TIME];
@@ -74,7 +74,8 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 			*field = (struct pm_field){0};
 		/* A time that may be nothing, or twice as much, has no useful share. */
 		field_plain(&fields[own ? OWN_SHARE : TIME_SHARE],
-			    field->known && total > 0 && !tree->nodes[n].is_overlapping &&
+			    field->known && total > 0 &&
+				    !pm_path(tree, n)->is_overlapping &&
 				    (!n || !(value.error > ticks)),
 			    100 * ticks / total);
 	}
@@ -91,16 +92,16 @@ static void fill_fixed(struct values *values, uint32_t n, struct pm_field *field
 {
 	const struct pm_report_tree *tree = values->tree;
 	const struct pm_report_model *model = tree->model;
-	const struct pm_path_visits *visits = &tree->nodes[n].visits;
+	const struct pm_path_visits *visits = &pm_path(tree, n)->visits;
 	double mean = pm_path_mean(tree, n), deviation = pm_path_deviation(tree, n);
 	struct pm_legend before = *values->legend;
 	struct pm_field all[FIXED];
 
 	field_plain(&all[VISITS], n != 0, (double)visits->ended);
-	if (n && tree->nodes[n].is_team && !visits->entered)
+	if (n && pm_path(tree, n)->is_team && !visits->entered)
 		all[VISITS] = (struct pm_field){.text = "adopted"};
 	/* Another run alone has visited the path. */
-	if (n && !tree->nodes[n].threads.count)
+	if (n && !pm_path(tree, n)->threads.count)
 		all[VISITS] = (struct pm_field){.text = "-"};
 	fill_times(values, n, all);
 	field_plain(&all[MEAN], n && mean >= 0, pm_snapshot_ns(model->snapshot, mean));
@@ -137,7 +138,7 @@ static void least_fill_event(struct values *values, uint32_t e)
 		least[n * events] = n ? value.value : fmax(most, inside);
 		if (tree->flat)
 			value.value = fmin(value.value, (double)value.sum);
-		around = &least[tree->nodes[n].parent * events];
+		around = &least[pm_path(tree, n)->parent * events];
 		if (n && tree->model->events[e].package)
 			*around = fmax(*around, value.value);
 		else if (n)
@@ -150,7 +151,7 @@ static int least_fill(struct values *values)
 	const struct pm_report_tree *tree = values->tree;
 	size_t events = tree->model->event_count;
 
-	if (tree->nodes[0].visits.entered == tree->nodes[0].visits.ended || !events)
+	if (pm_path(tree, 0)->visits.entered == pm_path(tree, 0)->visits.ended || !events)
 		return 0;
 	values->least = calloc(tree->node_count * events, sizeof(*values->least));
 	if (!values->least)
@@ -183,7 +184,7 @@ static void fill_quantiles(struct values *values, uint32_t n, struct pm_field *f
 	const struct pm_report_tree *tree = values->tree;
 
 	for (int q = 0; q < QUANTILES; q++) {
-		bool several = n && tree->nodes[n].visits.measured >= QUANTILES_VISITS;
+		bool several = n && pm_path(tree, n)->visits.measured >= QUANTILES_VISITS;
 		double ticks = several ? pm_path_quantile(tree, n, parts[q]) : -1;
 
 		field_plain(&fields[q], ticks >= 0,
@@ -222,7 +223,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 static bool has_quantiles(const struct pm_report_tree *tree)
 {
 	for (uint32_t n = 1; n < tree->node_count && !tree->model->exact; n++)
-		if (tree->nodes[n].visits.measured >= QUANTILES_VISITS &&
+		if (pm_path(tree, n)->visits.measured >= QUANTILES_VISITS &&
 		    pm_path_quantile(tree, n, 0.5) >= 0)
 			return true;
 	return false;
@@ -303,7 +304,7 @@ out:
 static void left_out_write(const struct pm_report_tree *tree,
 			   const struct pm_report_left_out *left, struct pm_out *out)
 {
-	double total = (double)tree->nodes[0].times.least;
+	double total = (double)pm_path(tree, 0)->times.least;
 	char share[PM_CELL];
 
 	if (!left->nodes)

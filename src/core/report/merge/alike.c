@@ -18,8 +18,8 @@ static int paths_number(struct pm_pairs *pairs, const struct pm_report_tree *tre
 	int err = 0;
 
 	for (uint32_t n = 1; !err && n < tree->node_count; n++)
-		err = pm_pairs_get(pairs, tree->nodes[n].parent, tree->nodes[n].region, n,
-				   &number);
+		err = pm_pairs_get(pairs, pm_path(tree, n)->parent,
+				   pm_path(tree, n)->region, n, &number);
 	return err;
 }
 
@@ -71,7 +71,7 @@ static bool is_in_both(const struct pm_alike *alike, uint32_t n)
 	uint32_t partner = alike->paths[n].partner;
 
 	/* Another run may have added a path that the first has not visited. */
-	return partner && alike->first.nodes[partner].threads.count;
+	return partner && pm_path(&alike->first, partner)->threads.count;
 }
 
 static void paths_compare(struct pm_alike *alike, uint32_t base)
@@ -83,20 +83,20 @@ static void paths_compare(struct pm_alike *alike, uint32_t base)
 
 	/* Parents have lower numbers. */
 	for (uint32_t n = 1; n < alike->tree.node_count; n++) {
+		const struct pm_path *in_tree = pm_path(&alike->tree, n);
 		struct pm_alike_path *path = &alike->paths[n];
-		uint32_t parent = alike->paths[alike->tree.nodes[n].parent].partner;
-		uint32_t region =
-			alike->first_model.region_of[base + alike->tree.nodes[n].region];
+		uint32_t parent = alike->paths[in_tree->parent].partner;
+		uint32_t region = alike->first_model.region_of[base + in_tree->region];
 
-		if (!alike->tree.nodes[n].parent || parent)
+		if (!in_tree->parent || parent)
 			path->partner =
 				pm_pairs_find(&alike->first_paths, parent, region, 0);
 		threads_compare(alike, n);
 		if (!is_in_both(alike, n))
 			continue;
 		alike->visited[path->partner] = true;
-		path->visits = alike->tree.nodes[n].visits.ended !=
-			       alike->first.nodes[path->partner].visits.ended;
+		path->visits = in_tree->visits.ended !=
+			       pm_path(&alike->first, path->partner)->visits.ended;
 		reference_compare(alike, n, references);
 	}
 }
@@ -110,15 +110,16 @@ static void inside_spread(struct pm_alike *alike)
 
 		if (!is_in_both(alike, n) || path->visits || path->reference ||
 		    path->inside)
-			alike->paths[alike->tree.nodes[n].parent].inside = true;
+			alike->paths[pm_path(&alike->tree, n)->parent].inside = true;
 		if (path->partner && path->inside)
 			alike->inside[path->partner] = true;
 	}
 	for (uint32_t n = alike->first.node_count - 1; n > 0; n--) {
-		bool here = alike->first.nodes[n].threads.count && !alike->visited[n];
+		bool here =
+			pm_path(&alike->first, n)->threads.count && !alike->visited[n];
 
 		if (here || alike->inside[n])
-			alike->inside[alike->first.nodes[n].parent] = true;
+			alike->inside[pm_path(&alike->first, n)->parent] = true;
 	}
 	/* Both have the root. */
 	for (uint32_t n = 0; n < alike->tree.node_count; n++)
@@ -242,7 +243,7 @@ static const char *path_text(const struct pm_report_tree *tree, uint32_t n,
 	size_t used = (size_t)snprintf(text, PATH_MOST / 2, "%s", pm_path_name(tree, n));
 
 	used = used < PATH_MOST / 2 ? used : PATH_MOST / 2 - 1;
-	while ((n = tree->nodes[n].parent)) {
+	while ((n = pm_path(tree, n)->parent)) {
 		const char *name = pm_path_name(tree, n);
 		bool fits = used + strlen(name) + sizeof(between) + sizeof(left_out) +
 				    strlen(between) <
@@ -273,9 +274,9 @@ static int tell_differences(const struct pm_alike *alike, struct pm_snapshot *ti
 		if (path->visits)
 			list(&visits, "'%s' %llu instead of %llu",
 			     path_text(&alike->tree, n, text),
-			     (unsigned long long)alike->tree.nodes[n].visits.ended,
-			     (unsigned long long)alike->first.nodes[path->partner]
-				     .visits.ended);
+			     (unsigned long long)pm_path(&alike->tree, n)->visits.ended,
+			     (unsigned long long)pm_path(&alike->first, path->partner)
+				     ->visits.ended);
 		if (path->reference)
 			list(&reference, "'%s' %+.3g %%",
 			     path_text(&alike->tree, n, text), 100 * path->change);
@@ -305,7 +306,7 @@ static int tell_absent(const struct pm_alike *alike, struct pm_snapshot *timed)
 	int err = 0;
 
 	for (uint32_t n = 1; n < alike->first.node_count; n++)
-		if (alike->first.nodes[n].threads.count && !alike->visited[n])
+		if (pm_path(&alike->first, n)->threads.count && !alike->visited[n])
 			list(&here, "'%s'", path_text(&alike->first, n, text));
 	for (uint32_t n = 1; n < alike->tree.node_count; n++)
 		if (!is_in_both(alike, n))

@@ -215,8 +215,8 @@ static int tree_add(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 	int err = numbers ? 0 : -ENOMEM;
 
 	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
-		err = pm_merge_number(merge, ranges, numbers[tree->nodes[n].parent],
-				      process->region_map[tree->nodes[n].region],
+		err = pm_merge_number(merge, ranges, numbers[pm_path(tree, n)->parent],
+				      process->region_map[pm_path(tree, n)->region],
 				      &numbers[n]);
 		if (!err)
 			node_add(merge, ranges, numbers[n], process, tree, n);
@@ -354,8 +354,9 @@ uint32_t *pm_merge_paths(const struct pm_merge *merge, const struct pm_report_tr
 		tree->flat ? &merge->regions : &merge->paths;
 
 	for (uint32_t n = 1; paths && n < tree->node_count; n++)
-		paths[n] = pm_pairs_find(&ranges->numbers, paths[tree->nodes[n].parent],
-					 tree->nodes[n].region, 0);
+		paths[n] =
+			pm_pairs_find(&ranges->numbers, paths[pm_path(tree, n)->parent],
+				      pm_path(tree, n)->region, 0);
 	return paths;
 }
 

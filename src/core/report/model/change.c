@@ -26,31 +26,33 @@ static void errors_add(double *a, double b)
 
 static void node_subtract(struct pm_report_node *a, const struct pm_report_node *b)
 {
-	bool sampled = a->visits.ended != a->visits.measured,
-	     negative = a->visits.ended < b->visits.ended;
-	uint64_t torn = pm_plus(a->visits.torn, b->visits.torn),
-		 left_out = a->visits.left_out;
+	uint64_t *sums = (uint64_t *)&a->path.visits;
+	const uint64_t *less = (const uint64_t *)&b->path.visits;
+	bool sampled = a->path.visits.ended != a->path.visits.measured,
+	     negative = a->path.visits.ended < b->path.visits.ended;
+	uint64_t torn = pm_plus(a->path.visits.torn, b->path.visits.torn),
+		 left_out = a->path.visits.left_out;
 
 	for (size_t i = 0; i < PM_PATH_VISIT_SUMS; i++)
-		take(&a->visit_sums[i], b->visit_sums[i]);
-	negative |= take(&a->times.inclusive, b->times.inclusive) && !sampled;
+		take(&sums[i], less[i]);
+	negative |= take(&a->path.times.inclusive, b->path.times.inclusive) && !sampled;
 	errors_add(&a->time_error, b->time_error);
 	errors_add(&a->own_error, b->own_error);
 	take(&a->all_ticks, b->all_ticks);
-	a->times.spent = fmax(0, a->times.spent - b->times.spent);
+	a->path.times.spent = fmax(0, a->path.times.spent - b->path.times.spent);
 	a->passed_ticks = fmax(0, a->passed_ticks - b->passed_ticks);
-	a->times.added = fmax(0, a->times.added - b->times.added);
+	a->path.times.added = fmax(0, a->path.times.added - b->path.times.added);
 	a->outer_ticks = fmax(0, a->outer_ticks - b->outer_ticks);
-	a->times.children_added =
-		fmax(0, a->times.children_added - b->times.children_added);
-	take(&a->times.children, b->times.children);
-	take(&a->times.off_cpu_ns, b->times.off_cpu_ns);
+	a->path.times.children_added =
+		fmax(0, a->path.times.children_added - b->path.times.children_added);
+	take(&a->path.times.children, b->path.times.children);
+	take(&a->path.times.off_cpu_ns, b->path.times.off_cpu_ns);
 	take(&a->children_off_cpu_ns, b->children_off_cpu_ns);
 	a->time_squares = fmax(0, a->time_squares - b->time_squares);
 	/* A node that was torn at either look may be off by one visit. */
-	a->visits.torn = torn;
-	a->visits.left_out = left_out;
-	pm_add(&a->visits.defects, negative);
+	a->path.visits.torn = torn;
+	a->path.visits.left_out = left_out;
+	pm_add(&a->path.visits.defects, negative);
 }
 
 static bool count_subtract(struct pm_report_count *a, const struct pm_report_count *b)
@@ -78,14 +80,15 @@ int pm_report_tree_subtract(struct pm_report_tree *change,
 	int err = at ? 0 : -ENOMEM;
 
 	for (uint32_t n = 1; !err && n < before->node_count; n++)
-		err = pm_pairs_get(&paths, before->nodes[n].parent,
-				   before->nodes[n].region, n, &number);
+		err = pm_pairs_get(&paths, before->nodes[n].path.parent,
+				   before->nodes[n].path.region, n, &number);
 	if (!err)
 		at[0] = 0;
 	/* Parents come before their children. */
 	for (uint32_t n = 1; !err && n < change->node_count; n++) {
 		struct pm_report_node *node = &change->nodes[n];
-		uint32_t parent = at[node->parent], region = regions[node->region];
+		uint32_t parent = at[node->path.parent],
+			 region = regions[node->path.region];
 
 		at[n] = parent == PM_NO_EVENT || region == PM_NO_EVENT
 				? PM_NO_EVENT
@@ -100,8 +103,8 @@ int pm_report_tree_subtract(struct pm_report_tree *change,
 
 			if (events[e] == PM_NO_EVENT)
 				continue;
-			node->visits.defects += count_subtract(&change->counts[to],
-							       &before->counts[from]);
+			node->path.visits.defects += count_subtract(
+				&change->counts[to], &before->counts[from]);
 			count_subtract(&change->children[to], &before->children[from]);
 		}
 	}
@@ -135,15 +138,19 @@ void pm_report_tree_reduce(struct pm_report_tree *change, struct pm_report_tree 
 	change->total_ticks = 0;
 	for (uint32_t n = 1; n < change->node_count; n++) {
 		struct pm_report_node *c = &change->nodes[n], *s = &sums->nodes[n];
-		uint64_t open = pm_less(s->visits.entered, s->visits.ended);
-		uint64_t open_before = pm_less(s->visits.entered - c->visits.entered,
-					       s->visits.ended - c->visits.ended);
+		uint64_t open = pm_less(s->path.visits.entered, s->path.visits.ended);
+		uint64_t open_before =
+			pm_less(s->path.visits.entered - c->path.visits.entered,
+				s->path.visits.ended - c->path.visits.ended);
 
-		c->visits.entered = pm_plus(c->visits.ended, pm_plus(open, open_before));
-		reduce(&s->times.children, &c->times.children, c->times.inclusive);
+		c->path.visits.entered =
+			pm_plus(c->path.visits.ended, pm_plus(open, open_before));
+		reduce(&s->path.times.children, &c->path.times.children,
+		       c->path.times.inclusive);
 		reduce(&s->children_off_cpu_ns, &c->children_off_cpu_ns,
-		       c->times.off_cpu_ns);
-		pm_add(&change->total_ticks, c->times.inclusive - c->times.children);
+		       c->path.times.off_cpu_ns);
+		pm_add(&change->total_ticks,
+		       c->path.times.inclusive - c->path.times.children);
 		for (size_t i = n * events; i < (n + 1) * events; i++) {
 			struct pm_report_count *own = &change->counts[i];
 			struct pm_report_count *below = &change->children[i];

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/report/model/tree_build.h"
 #include "core/report/model/value.h"
 
 /* Finds the cost of a visit in counts of an exact profile's first event. */
@@ -74,17 +75,17 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 	below = of + regions + 1;
 	for (uint32_t n = 1; n < tree->node_count; n++) {
 		const struct pm_report_node *node = &tree->nodes[n];
-		double *sum = &of[node->region];
+		double *sum = &of[node->path.region];
 
-		out->calls |= node->visits.fallback_reads > 0;
-		*sum += node->times.spent;
+		out->calls |= node->path.visits.fallback_reads > 0;
+		*sum += node->path.times.spent;
 		passed += node->passed_ticks;
 		if (*sum > of[out->region])
-			out->region = node->region;
+			out->region = node->path.region;
 		/* The time around the outermost visits is in no visit. */
-		if (!node->parent && !tree->model->exact)
+		if (!node->path.parent && !tree->model->exact)
 			all += (double)node->all_ticks +
-			       fmax(0, node->outer_ticks - node->times.added);
+			       fmax(0, node->outer_ticks - node->path.times.added);
 	}
 	/* Children have higher numbers. */
 	for (uint32_t n = tree->node_count; tree->model->exact && n-- > 1;) {
@@ -92,11 +93,11 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 		double ticks = (double)node->all_ticks;
 
 		/* An open visit has counted at least what is below it. */
-		if (node->visits.entered != node->visits.ended)
+		if (node->path.visits.entered != node->path.visits.ended)
 			ticks = fmax(ticks, below[n]);
-		if (!node->parent)
-			ticks += fmax(0, node->outer_ticks - node->times.added);
-		below[node->parent] += ticks;
+		if (!node->path.parent)
+			ticks += fmax(0, node->outer_ticks - node->path.times.added);
+		below[node->path.parent] += ticks;
 	}
 	all += below[0];
 	/* A system call does not overlap with anything. */

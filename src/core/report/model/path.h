@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A path of a report's tree is a node: where it stands, and the sums of its visits, times and
- * threads. Path 0 is the root: the sum of all, without a region. value.h makes the numbers of a
- * report from them.
+ * A path of a report's tree, by the number of its node: where it stands, and the sums of its
+ * visits, times and threads. Path 0 is the root: the sum of all, without a region. value.h makes
+ * the numbers of a report from them.
  */
 #ifndef PM_REPORT_PATH_H
 #define PM_REPORT_PATH_H
@@ -44,36 +44,21 @@ struct pm_path_threads {
 	bool is_unknown;	 /* the extremes are not known of some threads */
 };
 
-#define PM_PATH_VISIT_SUMS (sizeof(struct pm_path_visits) / sizeof(uint64_t))
-
-struct pm_report_node {
+struct pm_path {
 	uint32_t parent, region;
 	uint32_t depth;
 	/* The first of the paths below it, and the one beside it that follows, in order of inclusive
 	 * time, in a flat tree of exclusive time; 0: none. */
 	uint32_t first_child, next;
-	/* below a visit that did not end by its END, with ENDs unmatched */
-	bool inside_mismatch;
 	bool is_team;	     /* threads have adopted it */
 	bool is_overlapping; /* its visits overlap others: no value is exclusive, or in a sum */
-	union {
-		struct pm_path_visits visits;
-		uint64_t visit_sums[PM_PATH_VISIT_SUMS];
-	};
+	struct pm_path_visits visits;
 	struct pm_path_times times;
 	struct pm_path_threads threads;
-	double time_squares;
-	/* The last of the threads that was counted, by its address; and how many it stands for. */
-	uint64_t last_thread, last_threads;
-	uint64_t
-		children_least; /* as times.children, of visits that are open: at least */
-	uint64_t all_ticks;	/* times.inclusive before measuring was taken out of it */
-	double passed_ticks;	/* of times.spent, on visits that a stride passed over */
-	double outer_ticks;	/* added by measuring to what is around it: at least */
-	uint64_t children_off_cpu_ns;
-	double time_error, own_error; /* squares, of inclusive and exclusive ticks */
 };
 
+/* Returns the path with this number, the tree's as long as the tree is not changed. */
+const struct pm_path *pm_path(const struct pm_report_tree *tree, uint32_t path);
 const char *pm_path_name(const struct pm_report_tree *tree, uint32_t path);
 /* Returns the path that follows PATH from the top down, 0 at the end; begin with 0. */
 uint32_t pm_path_next(const struct pm_report_tree *tree, uint32_t path);

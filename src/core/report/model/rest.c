@@ -38,7 +38,7 @@ struct pm_report_rest pm_report_rest(const struct pm_report_tree *tree, uint32_t
 	if (!model->exact || !total_of(model, event, &rest.total))
 		return rest;
 	for (uint32_t n = 1; n < tree->node_count; n++) {
-		const struct pm_report_node *node = &tree->nodes[n];
+		const struct pm_path *node = pm_path(tree, n);
 		const struct pm_report_count *count =
 			&tree->counts[(size_t)n * model->column_count + event];
 		struct pm_value own = pm_report_count(tree, n, event, true);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/report/model/tree_build.h"
 #include "core/report/model/value.h"
 
 /*
@@ -67,12 +68,12 @@ bool pm_report_is_mostly_cost(const struct pm_report_tree *tree, uint32_t n,
 			      bool exclusive)
 {
 	const struct pm_report_node *node = &tree->nodes[n];
-	double added = node->times.added, all = (double)node->all_ticks;
+	double added = node->path.times.added, all = (double)node->all_ticks;
 
 	if (exclusive) {
-		added -= node->times.children_added;
+		added -= node->path.times.children_added;
 		all = (double)pm_path_exclusive(tree, n);
-		if (node->times.inclusive < node->all_ticks)
+		if (node->path.times.inclusive < node->all_ticks)
 			all += added;
 	}
 	return added > TIME_TOLERANCE * all;

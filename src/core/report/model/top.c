@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/report/model/path.h"
+#include "core/report/model/tree_build.h"
 
 uint32_t pm_report_hottest(const struct pm_report_tree *tree)
 {
@@ -39,13 +39,13 @@ static int by_own(const void *a, const void *b, void *argument)
 static void unlink_others(struct pm_report_tree *tree, const bool *kept)
 {
 	for (uint32_t n = 0; n < tree->node_count; n++) {
-		uint32_t *link = &tree->nodes[n].first_child;
+		uint32_t *link = &tree->nodes[n].path.first_child;
 
 		while (*link) {
 			if (kept[*link])
-				link = &tree->nodes[*link].next;
+				link = &tree->nodes[*link].path.next;
 			else
-				*link = tree->nodes[*link].next;
+				*link = tree->nodes[*link].path.next;
 		}
 	}
 }
@@ -64,7 +64,7 @@ int pm_report_tree_keep_top(struct pm_report_tree *tree, uint32_t most,
 		order[n] = n;
 	qsort_r(order + 1, tree->node_count - 1, sizeof(*order), by_own, tree);
 	for (uint32_t i = 1; i < tree->node_count && i <= most; i++)
-		for (uint32_t n = order[i]; n && !kept[n]; n = tree->nodes[n].parent)
+		for (uint32_t n = order[i]; n && !kept[n]; n = tree->nodes[n].path.parent)
 			kept[n] = true;
 	for (uint32_t n = 1; n < tree->node_count; n++) {
 		left->nodes += !kept[n];

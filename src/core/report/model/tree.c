@@ -12,15 +12,15 @@
 static void spent_sum(const struct pm_report_model *model, struct pm_report_node *parent,
 		      struct pm_report_node *node)
 {
-	uint64_t less =
-		(uint64_t)fmin(node->times.added + 0.5, (double)node->times.inclusive);
+	uint64_t less = (uint64_t)fmin(node->path.times.added + 0.5,
+				       (double)node->path.times.inclusive);
 
-	parent->times.added += node->outer_ticks;
+	parent->path.times.added += node->outer_ticks;
 	parent->outer_ticks += node->outer_ticks;
-	parent->times.children_added += node->times.added;
-	node->all_ticks = node->times.inclusive;
-	if (model->subtract_bias && node->times.added >= 1)
-		node->times.inclusive = pm_less(node->times.inclusive, less);
+	parent->path.times.children_added += node->path.times.added;
+	node->all_ticks = node->path.times.inclusive;
+	if (model->subtract_bias && node->path.times.added >= 1)
+		node->path.times.inclusive = pm_less(node->path.times.inclusive, less);
 }
 
 /*
@@ -32,13 +32,13 @@ static void quantity_sum(struct pm_report_tree *tree, uint32_t n, size_t e)
 	size_t events = tree->model->column_count;
 	const struct pm_report_node *node = &tree->nodes[n];
 	struct pm_report_count *count = &tree->counts[n * events + e];
-	struct pm_report_count *outer = &tree->counts[node->parent * events + e];
+	struct pm_report_count *outer = &tree->counts[node->path.parent * events + e];
 
 	if (!count->threads)
 		return;
-	count->measured = count->sampled = node->visits.ended;
+	count->measured = count->sampled = node->path.visits.ended;
 	/* The largest of values is that of its own visits. */
-	if (!node->parent || count->largest)
+	if (!node->path.parent || count->largest)
 		return;
 	pm_tree_count_add(outer, count);
 	if (count->threads > outer->threads)
@@ -51,9 +51,9 @@ static void overlapping_end(struct pm_report_tree *tree, uint32_t n)
 	size_t events = tree->model->column_count;
 	struct pm_report_node *node = &tree->nodes[n];
 
-	node->all_ticks = node->times.least = node->times.children =
-		node->times.inclusive;
-	node->children_off_cpu_ns = node->times.off_cpu_ns;
+	node->all_ticks = node->path.times.least = node->path.times.children =
+		node->path.times.inclusive;
+	node->children_off_cpu_ns = node->path.times.off_cpu_ns;
 	for (size_t e = 0; e < events; e++)
 		tree->children[n * events + e] = tree->counts[n * events + e];
 }
@@ -71,14 +71,14 @@ static void root_make(struct pm_report_tree *tree, const struct pm_report_tree *
 	for (uint32_t n = 1; n < of->node_count; n++) {
 		const struct pm_report_node *node = &of->nodes[n];
 
-		if (node->parent || node->is_overlapping)
+		if (node->path.parent || node->path.is_overlapping)
 			continue;
 		/* The defects of these are those of their sum. */
 		pm_tree_visits_add(root, node);
-		pm_add(&root->times.inclusive, node->times.inclusive);
-		pm_add(&root->times.least, node->times.least);
+		pm_add(&root->path.times.inclusive, node->path.times.inclusive);
+		pm_add(&root->path.times.least, node->path.times.least);
 		pm_add(&root->all_ticks, node->all_ticks);
-		pm_add(&root->times.off_cpu_ns, node->times.off_cpu_ns);
+		pm_add(&root->path.times.off_cpu_ns, node->path.times.off_cpu_ns);
 		root->inside_mismatch |= node->inside_mismatch;
 		root->time_error += node->time_error;
 		for (size_t e = 0; e < events; e++) {
@@ -97,7 +97,7 @@ static void root_make(struct pm_report_tree *tree, const struct pm_report_tree *
 			sum->threads |= count->threads;
 		}
 	}
-	root->threads.count = of->threads;
+	root->path.threads.count = of->threads;
 	for (size_t e = 0; e < events; e++) {
 		bool all = true;
 
@@ -105,14 +105,15 @@ static void root_make(struct pm_report_tree *tree, const struct pm_report_tree *
 		tree->counts[e].marks |= of->counts[e].marks;
 
 		for (uint32_t n = 1; n < of->node_count; n++)
-			all &= of->nodes[n].parent || tree->model->events[e].joined ||
+			all &= of->nodes[n].path.parent ||
+			       tree->model->events[e].joined ||
 			       of->counts[n * events + e].threads >=
-				       of->nodes[n].threads.count;
+				       of->nodes[n].path.threads.count;
 		if (tree->counts[e].threads)
-			tree->counts[e].threads = all ? root->threads.count : 1;
+			tree->counts[e].threads = all ? root->path.threads.count : 1;
 	}
 	/* Nothing is below it: what is inclusive is all. */
-	root->times.children = root->children_off_cpu_ns = 0;
+	root->path.times.children = root->children_off_cpu_ns = 0;
 	memset(tree->children, 0, events * sizeof(*tree->children));
 }
 
@@ -126,25 +127,25 @@ static int sums_make(struct pm_report_tree *tree)
 		return -ENOMEM;
 	for (uint32_t n = tree->node_count - 1; n > 0; n--) {
 		struct pm_report_node *node = &tree->nodes[n];
-		struct pm_report_node *parent = &tree->nodes[node->parent];
+		struct pm_report_node *parent = &tree->nodes[node->path.parent];
 
-		if (node->is_overlapping) {
+		if (node->path.is_overlapping) {
 			overlapping_end(tree, n);
 			continue;
 		}
 		/* Complete: children have higher numbers. */
 		spent_sum(tree->model, parent, node);
 		/* An open visit has taken what is inside of it, at least. */
-		node->times.least = node->times.inclusive;
-		if (node->visits.entered != node->visits.ended &&
-		    node->times.least < node->children_least)
-			node->times.least = node->children_least;
-		pm_add(&parent->children_least, node->times.least);
+		node->path.times.least = node->path.times.inclusive;
+		if (node->path.visits.entered != node->path.visits.ended &&
+		    node->path.times.least < node->children_least)
+			node->path.times.least = node->children_least;
+		pm_add(&parent->children_least, node->path.times.least);
 		/* The draws are independent. */
 		node->own_error += node->time_error;
 		parent->own_error += node->time_error;
-		pm_add(&parent->times.children, node->times.inclusive);
-		pm_add(&parent->children_off_cpu_ns, node->times.off_cpu_ns);
+		pm_add(&parent->path.times.children, node->path.times.inclusive);
+		pm_add(&parent->children_off_cpu_ns, node->path.times.off_cpu_ns);
 		pm_add(&tree->total_ticks, pm_path_exclusive(tree, n));
 		for (size_t e = 0; e < events; e++) {
 			struct pm_report_count *count = &tree->counts[n * events + e];
@@ -156,7 +157,7 @@ static int sums_make(struct pm_report_tree *tree)
 			count->outer += tree->children[n * events + e].outer;
 			if (tree->model->events[e].quantity)
 				quantity_sum(tree, n, e);
-			pm_tree_count_add(&tree->children[node->parent * events + e],
+			pm_tree_count_add(&tree->children[node->path.parent * events + e],
 					  count);
 		}
 	}
@@ -178,12 +179,12 @@ static void mark_inside_mismatch(struct pm_report_tree *tree)
 		unmatched |= s->threads[t].record.unmatched_ends != 0;
 	for (uint32_t n = 1; unmatched && n < tree->node_count; n++) {
 		struct pm_report_node *node = &tree->nodes[n];
-		const struct pm_report_node *parent = &tree->nodes[node->parent];
+		const struct pm_report_node *parent = &tree->nodes[node->path.parent];
 
 		node->inside_mismatch =
-			node->parent &&
-			(parent->inside_mismatch || parent->visits.mismatched_ends ||
-			 parent->visits.entered != parent->visits.ended);
+			node->path.parent &&
+			(parent->inside_mismatch || parent->path.visits.mismatched_ends ||
+			 parent->path.visits.entered != parent->path.visits.ended);
 	}
 }
 
@@ -199,8 +200,8 @@ static int by_time(const void *a, const void *b, void *argument)
 
 	if (tree->flat && own_p != own_q)
 		return own_p > own_q ? -1 : 1;
-	if (p->times.least != q->times.least)
-		return p->times.least > q->times.least ? -1 : 1;
+	if (p->path.times.least != q->path.times.least)
+		return p->path.times.least > q->path.times.least ? -1 : 1;
 	if (own_p != own_q)
 		return own_p > own_q ? -1 : 1;
 	order = strcmp(pm_path_name(tree, x), pm_path_name(tree, y));
@@ -217,14 +218,14 @@ int pm_report_tree_order(struct pm_report_tree *tree,
 		return -ENOMEM;
 	for (uint32_t n = 0; n < tree->node_count; n++) {
 		order[n] = n;
-		tree->nodes[n].first_child = tree->nodes[n].next = 0;
+		tree->nodes[n].path.first_child = tree->nodes[n].path.next = 0;
 	}
 	qsort_r(order + 1, tree->node_count - 1, sizeof(*order), compare, argument);
 	for (uint32_t i = tree->node_count - 1; i > 0; i--) {
 		struct pm_report_node *node = &tree->nodes[order[i]];
 
-		node->next = tree->nodes[node->parent].first_child;
-		tree->nodes[node->parent].first_child = order[i];
+		node->path.next = tree->nodes[node->path.parent].path.first_child;
+		tree->nodes[node->path.parent].path.first_child = order[i];
 	}
 	free(order);
 	return 0;
@@ -268,11 +269,11 @@ static void list_in_order(struct pm_report_tree *tree, bool last)
 {
 	uint32_t count = tree->node_count;
 
-	tree->nodes[0].first_child = count > 2 && last ? 2 : count > 1;
+	tree->nodes[0].path.first_child = count > 2 && last ? 2 : count > 1;
 	for (uint32_t n = 1; n < count; n++)
-		tree->nodes[n].next = n + 1 < count ? n + 1 : last && n > 1;
+		tree->nodes[n].path.next = n + 1 < count ? n + 1 : last && n > 1;
 	if (last)
-		tree->nodes[1].next = 0;
+		tree->nodes[1].path.next = 0;
 }
 
 static bool has_others(const struct pm_snapshot_steps *steps, const bool *apart)
@@ -315,9 +316,9 @@ uint32_t pm_report_steps_path(const struct pm_report_tree *tree,
 	for (uint32_t i = 0; i < steps->depth && (n || !i); i++) {
 		uint32_t region = tree->model->region_of[steps->path[i]];
 
-		n = tree->nodes[n].first_child;
-		while (n && tree->nodes[n].region != region)
-			n = tree->nodes[n].next;
+		n = tree->nodes[n].path.first_child;
+		while (n && tree->nodes[n].path.region != region)
+			n = tree->nodes[n].path.next;
 	}
 	return n;
 }
@@ -343,10 +344,10 @@ int pm_report_tree_list(struct pm_report_tree *tree, const struct pm_report_mode
  * PERFMON_PROFILE_DEPTH_MAX levels. */
 static bool nested_in_itself(const struct pm_report_tree *tree, uint32_t n)
 {
-	uint32_t region = tree->nodes[n].region;
+	uint32_t region = tree->nodes[n].path.region;
 
-	for (n = tree->nodes[n].parent; n; n = tree->nodes[n].parent)
-		if (tree->nodes[n].region == region)
+	for (n = tree->nodes[n].path.parent; n; n = tree->nodes[n].path.parent)
+		if (tree->nodes[n].path.region == region)
 			return true;
 	return false;
 }
@@ -355,25 +356,26 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 		     bool nested)
 {
 	if (!nested) {
-		pm_add(&to->times.inclusive, from->times.inclusive);
+		pm_add(&to->path.times.inclusive, from->path.times.inclusive);
 		pm_add(&to->all_ticks, from->all_ticks);
-		pm_add(&to->times.least, from->times.least);
-		pm_add(&to->times.off_cpu_ns, from->times.off_cpu_ns);
-		to->times.added += from->times.added;
+		pm_add(&to->path.times.least, from->path.times.least);
+		pm_add(&to->path.times.off_cpu_ns, from->path.times.off_cpu_ns);
+		to->path.times.added += from->path.times.added;
 		to->time_error += from->time_error;
 	}
 	pm_tree_visits_add(to, from);
 	to->own_error += from->own_error;
 	/* Exclusive, until the sums are complete. */
-	pm_add(&to->times.children, pm_less(from->times.inclusive, from->times.children));
+	pm_add(&to->path.times.children,
+	       pm_less(from->path.times.inclusive, from->path.times.children));
 	pm_add(&to->children_off_cpu_ns,
-	       pm_less(from->times.off_cpu_ns, from->children_off_cpu_ns));
-	to->times.children_added +=
-		fmax(0, from->times.added - from->times.children_added);
+	       pm_less(from->path.times.off_cpu_ns, from->children_off_cpu_ns));
+	to->path.times.children_added +=
+		fmax(0, from->path.times.added - from->path.times.children_added);
 	to->inside_mismatch |= from->inside_mismatch;
-	to->is_overlapping |= from->is_overlapping;
-	if (from->threads.count > to->threads.count)
-		to->threads.count = from->threads.count;
+	to->path.is_overlapping |= from->path.is_overlapping;
+	if (from->path.threads.count > to->path.threads.count)
+		to->path.threads.count = from->path.threads.count;
 }
 
 static void flat_count_add(struct pm_report_count *to, struct pm_report_count *own,
@@ -409,7 +411,7 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
 		bool nested = nested_in_itself(tree, n);
 
-		err = pm_tree_node(&build, 0, tree->nodes[n].region, &number);
+		err = pm_tree_node(&build, 0, tree->nodes[n].path.region, &number);
 		if (err)
 			break;
 		flat_add(&flat->nodes[number], &tree->nodes[n], nested);
@@ -430,12 +432,12 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 	for (uint32_t n = 1; !err && n < flat->node_count; n++) {
 		struct pm_report_node *node = &flat->nodes[n];
 
-		node->times.children =
-			pm_less(node->times.inclusive, node->times.children);
+		node->path.times.children =
+			pm_less(node->path.times.inclusive, node->path.times.children);
 		node->children_off_cpu_ns =
-			pm_less(node->times.off_cpu_ns, node->children_off_cpu_ns);
-		node->times.children_added =
-			fmax(0, node->times.added - node->times.children_added);
+			pm_less(node->path.times.off_cpu_ns, node->children_off_cpu_ns);
+		node->path.times.children_added =
+			fmax(0, node->path.times.added - node->path.times.children_added);
 		for (size_t e = 0; e < events; e++) {
 			struct pm_report_count *o = &own[n * events + e];
 			const struct pm_report_count *c = &flat->counts[n * events + e];

@@ -34,7 +34,7 @@ struct pm_report_tree {
 	bool flat;
 	bool is_part;	     /* of some of the snapshot's threads */
 	uint32_t node_count; /* nodes[0], the root, included: the sum of all, no region */
-	struct pm_report_node *nodes;	  /* parents before children: see path.h */
+	struct pm_report_node *nodes;	  /* parents before children; path.h reads them */
 	struct pm_report_count *counts;	  /* node_count times the model's column_count */
 	struct pm_report_count *children; /* likewise: sums over each node's children */
 	uint64_t total_ticks;		  /* exclusive times of all nodes */

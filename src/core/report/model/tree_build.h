@@ -6,6 +6,25 @@
 #include "core/profile/pairs.h"
 #include "core/report/model/path.h"
 
+/* A node: its path, as other rooms read it, and sums from which values are made. */
+struct pm_report_node {
+	struct pm_path path;
+	/* below a visit that did not end by its END, with ENDs unmatched */
+	bool inside_mismatch;
+	double time_squares;
+	/* The last of the threads that was counted, by its address; and how many it stands for. */
+	uint64_t last_thread, last_threads;
+	uint64_t children_least; /* as times.children, of open visits: at least */
+	uint64_t all_ticks;  /* times.inclusive before measuring was taken out of it */
+	double passed_ticks; /* of times.spent, on visits that a stride passed over */
+	double outer_ticks;  /* added by measuring to what is around it: at least */
+	uint64_t children_off_cpu_ns;
+	double time_error, own_error; /* squares, of inclusive and exclusive ticks */
+};
+
+/* The visits are sums alone. */
+#define PM_PATH_VISIT_SUMS (sizeof(struct pm_path_visits) / sizeof(uint64_t))
+
 struct pm_tree_build {
 	struct pm_report_tree *tree;
 	uint32_t room;

@@ -34,10 +34,10 @@ static void node_begin(struct pm_report_tree *tree, uint32_t parent, uint32_t re
 	struct pm_report_node *node = &tree->nodes[number];
 
 	memset(node, 0, sizeof(*node));
-	node->parent = parent;
-	node->region = region;
-	node->depth = number ? tree->nodes[parent].depth + 1 : 0;
-	node->times.min = node->threads.min = UINT64_MAX;
+	node->path.parent = parent;
+	node->path.region = region;
+	node->path.depth = number ? tree->nodes[parent].path.depth + 1 : 0;
+	node->path.times.min = node->path.threads.min = UINT64_MAX;
 	memset(tree->counts + (size_t)number * tree->model->column_count, 0,
 	       tree->model->column_count * sizeof(*tree->counts));
 }
@@ -83,24 +83,25 @@ static void widen(uint64_t *min, uint64_t *max, uint64_t low, uint64_t high)
 		*max = high;
 }
 
-_Static_assert(sizeof(struct pm_path_visits) ==
-		       sizeof(((struct pm_report_node *)0)->visit_sums),
-	       "all sums are added up");
-
 void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *from)
 {
+	uint64_t *sums = (uint64_t *)&to->path.visits;
+	const uint64_t *more = (const uint64_t *)&from->path.visits;
+
 	for (size_t i = 0; i < PM_PATH_VISIT_SUMS; i++)
-		pm_add(&to->visit_sums[i], from->visit_sums[i]);
+		pm_add(&sums[i], more[i]);
 	to->time_squares += from->time_squares;
-	to->times.spent += from->times.spent;
+	to->path.times.spent += from->path.times.spent;
 	to->passed_ticks += from->passed_ticks;
-	widen(&to->times.min, &to->times.max, from->times.min, from->times.max);
-	if (from->threads.min < to->threads.min)
-		to->threads.min_at = from->threads.min_at;
-	if (from->threads.max > to->threads.max)
-		to->threads.max_at = from->threads.max_at;
-	widen(&to->threads.min, &to->threads.max, from->threads.min, from->threads.max);
-	to->threads.is_unknown |= from->threads.is_unknown;
+	widen(&to->path.times.min, &to->path.times.max, from->path.times.min,
+	      from->path.times.max);
+	if (from->path.threads.min < to->path.threads.min)
+		to->path.threads.min_at = from->path.threads.min_at;
+	if (from->path.threads.max > to->path.threads.max)
+		to->path.threads.max_at = from->path.threads.max_at;
+	widen(&to->path.threads.min, &to->path.threads.max, from->path.threads.min,
+	      from->path.threads.max);
+	to->path.threads.is_unknown |= from->path.threads.is_unknown;
 }
 
 void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count *from)

@@ -179,7 +179,7 @@ static uint64_t threads_of(struct pm_report_node *to,
 		to->last_threads = own;
 		return own;
 	}
-	to->threads.is_unknown = true;
+	to->path.threads.is_unknown = true;
 	left = pm_less(pm_snapshot_threads(thread), to->last_threads);
 	own = own < left ? own : left;
 	to->last_threads += own;
@@ -193,7 +193,7 @@ static void add_outer(const struct place *place, double inside, double around)
 	place->node->outer_ticks += place->below_adopted ? inside : around;
 	if (!place->around)
 		return;
-	place->around->times.added += around - inside;
+	place->around->path.times.added += around - inside;
 	place->around->outer_ticks += around - inside;
 }
 
@@ -207,7 +207,7 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 	uint64_t ticks = pm_times(weight.ticks, share.weight);
 	uint64_t work = pm_less(ticks, waits);
 	struct pm_report_node visits = {
-		.visits =
+		.path.visits =
 			{
 				.ended = share.all,
 				.measured = share.measured,
@@ -226,43 +226,43 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 				.left_out = (from->flags &
 					     PERFMON_PROFILE_NODE_LEFT_OUT) != 0,
 			},
-		.times.min = share.measured ? from->time_min : UINT64_MAX,
-		.times.max = share.measured ? from->time_max : 0,
-		.threads.min = UINT64_MAX,
+		.path.times.min = share.measured ? from->time_min : UINT64_MAX,
+		.path.times.max = share.measured ? from->time_max : 0,
+		.path.threads.min = UINT64_MAX,
 		.time_squares = weight.squares * share.even,
 	};
 
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
-		visits.visits.histogram[i] = from->histogram[i];
+		visits.path.visits.histogram[i] = from->histogram[i];
 	if (weight.cost) {
 		struct spent spent =
 			spent_of(weight.cost, share.measured, from->fallback_reads,
 				 pm_less(share.all, share.measured));
 
-		to->times.added += spent.inside * share.each;
+		to->path.times.added += spent.inside * share.each;
 		add_outer(place, spent.inside * share.each, spent.around);
-		visits.times.spent = spent.around;
+		visits.path.times.spent = spent.around;
 		visits.passed_ticks = spent.passed;
 	}
 	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
-		visits.threads.min = pm_times(from->thread_min_ticks, share.weight);
-		visits.threads.max = pm_times(from->thread_max_ticks, share.weight);
+		visits.path.threads.min = pm_times(from->thread_min_ticks, share.weight);
+		visits.path.threads.max = pm_times(from->thread_max_ticks, share.weight);
 		if (model->exact) {
 			/* Counts have no extremes, but those of one thread are its own. */
-			visits.threads.is_unknown = from->threads > 1;
-			visits.threads.min = visits.threads.max = work;
+			visits.path.threads.is_unknown = from->threads > 1;
+			visits.path.threads.min = visits.path.threads.max = work;
 		} else if (waits) {
 			/* The extremes are those of threads with their waits. */
-			visits.threads.is_unknown = true;
+			visits.path.threads.is_unknown = true;
 		}
 	} else if (share.measured || !share.all) {
-		visits.threads.min = visits.threads.max = work;
-		visits.threads.min_at = visits.threads.max_at =
+		visits.path.threads.min = visits.path.threads.max = work;
+		visits.path.threads.min_at = visits.path.threads.max_at =
 			number_in(model->snapshot, thread);
 	}
 	/* They are in the values of what is around it, and how much is unknown. */
 	if (!share.measured)
-		visits.visits.unmeasured = share.all;
+		visits.path.visits.unmeasured = share.all;
 	if (share.is_unknown)
 		to->time_error = INFINITY;
 	else if (share.stride)
@@ -270,10 +270,10 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 			&share, (double)weight.ticks, weight.squares, weight.cubes,
 			(double)share.measured, (double)share.all));
 	pm_tree_visits_add(to, &visits);
-	pm_add(&to->threads.count, place->threads);
-	pm_add(&to->times.inclusive, ticks);
-	pm_add(&to->times.waits, ticks - work);
-	pm_add(&to->times.off_cpu_ns, pm_times(from->off_cpu_ns, share.weight));
+	pm_add(&to->path.threads.count, place->threads);
+	pm_add(&to->path.times.inclusive, ticks);
+	pm_add(&to->path.times.waits, ticks - work);
+	pm_add(&to->path.times.off_cpu_ns, pm_times(from->off_cpu_ns, share.weight));
 }
 
 /* The counted visits of a node in one thread, with the times that they stand for. */
@@ -501,7 +501,7 @@ static int node_for(struct pm_tree_build *build, const struct perfmon_profile_no
 		key = !build->apart || build->apart[n] ? n : PM_TREE_OTHERS;
 	err = pm_tree_node(build, map[node->parent], key, &map[n]);
 	if (!err)
-		build->tree->nodes[map[n]].region = region;
+		build->tree->nodes[map[n]].path.region = region;
 	return err;
 }
 
@@ -592,8 +592,8 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		if (!joined && is_adopted(node) && below[n] == BELOW_OVERLAPPING)
 			continue;
 		place = place_of(tree, thread, n, map);
-		place.node->is_team |= is_adopted(node);
-		place.node->is_overlapping |= pm_node_is_overlapping(node);
+		place.node->path.is_team |= is_adopted(node);
+		place.node->path.is_overlapping |= pm_node_is_overlapping(node);
 		if (joined) {
 			place.threads = own_threads(thread, node);
 			marks_add(model, place.counts, thread, node);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/packages/packages.h"
+#include "core/report/model/tree_build.h"
 
 /* The times of a counter on the hardware and of its thread on the CPU come from two clocks. A
  * share of less than what these may be apart is none. */
@@ -12,12 +13,12 @@
 
 static uint32_t node_marks(const struct pm_report_node *node)
 {
-	return (node->visits.entered != node->visits.ended ? PM_MARK_IN_FLIGHT : 0) |
-	       (node->visits.torn ? PM_MARK_TORN : 0) |
-	       (node->visits.left_out ? PM_MARK_LEFT_OUT : 0) |
-	       (node->visits.mismatched_ends || node->inside_mismatch ? PM_MARK_MISMATCHED
-								      : 0) |
-	       (node->visits.unmeasured ? PM_MARK_DROPPED : 0);
+	const struct pm_path_visits *v = &node->path.visits;
+
+	return (v->entered != v->ended ? PM_MARK_IN_FLIGHT : 0) |
+	       (v->torn ? PM_MARK_TORN : 0) | (v->left_out ? PM_MARK_LEFT_OUT : 0) |
+	       (v->mismatched_ends || node->inside_mismatch ? PM_MARK_MISMATCHED : 0) |
+	       (v->unmeasured ? PM_MARK_DROPPED : 0);
 }
 
 struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
@@ -27,7 +28,7 @@ struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
 	struct pm_value v = {.state = PM_COUNTED, .coverage = 1};
 
 	v.marks = node_marks(n);
-	v.sum = exclusive ? pm_path_exclusive(tree, node) : n->times.inclusive;
+	v.sum = exclusive ? pm_path_exclusive(tree, node) : n->path.times.inclusive;
 	v.value = (double)v.sum;
 	v.error = sqrt(exclusive ? n->own_error : n->time_error);
 	if (v.error > 0)
@@ -53,17 +54,18 @@ static void add_fraction_error(const struct pm_report_tree *tree, uint32_t node,
 		v->marks |= PM_MARK_BELOW;
 }
 
-/* Returns the marks of N's counts by its visits, in THREADS of which EVENT was open. */
-static uint32_t visit_marks(const struct pm_report_tree *tree,
-			    const struct pm_report_node *n,
+/* Returns the marks of PATH's counts by its visits, in THREADS of which EVENT was open. */
+static uint32_t visit_marks(const struct pm_report_tree *tree, const struct pm_path *path,
 			    const struct pm_report_event *event, uint64_t threads)
 {
-	return (threads < n->threads.count ? PM_MARK_THREADS : 0) |
-	       (n->visits.retries ? PM_MARK_RETRIED : 0) |
-	       (n->visits.fallback_reads && event->user_read ? PM_MARK_FALLBACK : 0) |
-	       (n->visits.dropped_counts ? PM_MARK_DROPPED : 0) |
-	       (n->visits.defects ? PM_MARK_DEFECT : 0) |
-	       (n->visits.migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0);
+	const struct pm_path_visits *v = &path->visits;
+
+	return (threads < path->threads.count ? PM_MARK_THREADS : 0) |
+	       (v->retries ? PM_MARK_RETRIED : 0) |
+	       (v->fallback_reads && event->user_read ? PM_MARK_FALLBACK : 0) |
+	       (v->dropped_counts ? PM_MARK_DROPPED : 0) |
+	       (v->defects ? PM_MARK_DEFECT : 0) |
+	       (v->migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0);
 }
 
 /* These marks say how threads read their own counters. */
@@ -76,10 +78,8 @@ static uint32_t visit_marks(const struct pm_report_tree *tree,
 /* Returns whether NODE's visits are so short that the counter's steps show in their sum. */
 static bool is_coarse(const struct pm_report_tree *tree, uint32_t node)
 {
-	const struct pm_report_node *n = &tree->nodes[node];
-	double mean = n->visits.measured
-			      ? (double)n->visits.ticks / (double)n->visits.measured
-			      : 0;
+	const struct pm_path_visits *v = &pm_path(tree, node)->visits;
+	double mean = v->measured ? (double)v->ticks / (double)v->measured : 0;
 
 	return pm_snapshot_ns(tree->model->snapshot, mean) <
 	       (double)STEPS * PM_PACKAGES_ENERGY_NS;
@@ -100,11 +100,12 @@ static struct pm_value package_value(const struct pm_report_tree *tree, uint32_t
 
 	v.marks = (e->joined ? c.marks & ~OF_THREADS
 			     : node_marks(n) |
-				       (n->visits.dropped_counts ? PM_MARK_DROPPED : 0)) |
+				       (n->path.visits.dropped_counts ? PM_MARK_DROPPED
+								      : 0)) |
 		  (e->is_energy && is_coarse(tree, node) ? PM_MARK_COARSE : 0) |
 		  (all.at_most ? PM_MARK_AT_MOST : 0);
 	v.coverage = c.time_ns > 0 ? fmin(1, c.running_ns / c.time_ns) : 1;
-	if (tree->is_part || n->is_overlapping ||
+	if (tree->is_part || n->path.is_overlapping ||
 	    (exclusive && tree->threads > 1 && c.time_ns < all.time_ns)) {
 		v.state = PM_NOT_SAID;
 	} else if (all.time_ns <= 0 || (!c.sum && e->is_energy) ||
@@ -142,7 +143,7 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 	}
 	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
 	if ((!c.measured &&
-	     !(c.sum && (e->joined ? c.time_ns > 0 : n->times.inclusive > 0))) ||
+	     !(c.sum && (e->joined ? c.time_ns > 0 : n->path.times.inclusive > 0))) ||
 	    (!c.sum && (e->kernel_only || v.coverage < CLOCKS_APART))) {
 		v.state = PM_NOT_COUNTED;
 		return v;
@@ -167,7 +168,7 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 	if (e->fraction)
 		add_fraction_error(tree, node, event, exclusive, &v);
 	if (!e->joined)
-		v.marks |= visit_marks(tree, n, e, c.threads);
+		v.marks |= visit_marks(tree, &n->path, e, c.threads);
 	else if (e->user_read)
 		v.marks |= c.marks & PM_MARK_FALLBACK;
 	v.marks |= (e->erratum ? PM_MARK_ERRATUM : 0) |
@@ -190,7 +191,7 @@ static double plain_input(const struct pm_report_tree *tree, uint32_t node, uint
 		return (double)(base != PM_NO_EVENT
 					? pm_report_sums(tree, node, base, exclusive)
 						  .threads
-					: n->threads.count);
+					: n->path.threads.count);
 	if (base != PM_NO_EVENT) {
 		c = pm_report_sums(tree, node, base, exclusive);
 		return kind == PM_METRIC_TIME	  ? c.time_ns
@@ -198,12 +199,12 @@ static double plain_input(const struct pm_report_tree *tree, uint32_t node, uint
 						  : (double)c.measured;
 	}
 	if (kind == PM_METRIC_VISITS)
-		return (double)n->visits.ended;
+		return (double)n->path.visits.ended;
 	time = pm_snapshot_ns(tree->model->snapshot,
 			      pm_report_time(tree, node, exclusive).value);
-	off_cpu =
-		(double)(exclusive ? pm_less(n->times.off_cpu_ns, n->children_off_cpu_ns)
-				   : n->times.off_cpu_ns);
+	off_cpu = (double)(exclusive ? pm_less(n->path.times.off_cpu_ns,
+					       n->children_off_cpu_ns)
+				     : n->path.times.off_cpu_ns);
 	return kind == PM_METRIC_TIME ? time : fmax(0, time - off_cpu);
 }
 
