@@ -276,7 +276,9 @@ Test(region_programs, what_is_preloaded_may_fake_the_time)
 		cr_expect(probe_note(s, "replaces clock_gettime()"));
 	else
 		cr_expect_leq(ns, elapsed);
+	cr_expect_gt(s->header.lost_first_in_handler, 0, "the set-up calls madvise()");
 	pm_snapshot_free(s);
+	cr_expect_eq(run("region_faked", "in memory"), 0);
 }
 
 Test(region_programs, exceptions_and_destructors_in_cxx)

@@ -141,7 +141,8 @@ struct perfmon_profile_header {
 	uint64_t end_ns;
 
 	/* whole-process quality */
-	uint64_t lost_first_in_handler; /* visits dropped: a first use in a handler */
+	uint64_t lost_first_in_handler; /* visits dropped: a first use in a handler,
+					 * or in a function that the library called */
 	uint64_t lost_threads;		/* threads that could not be set up */
 
 	uint32_t parent_link;  /* enum perfmon_profile_link */

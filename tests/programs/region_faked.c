@@ -2,12 +2,13 @@
 /*
  * Stands in front of libc as libfaketime does: with a clock that is ten times as fast,
  * and with calls that may not be made any more when its own destructor has run, which is
- * before that of a library that it does not know.
+ * before that of a library that it does not know. One of them is a region.
  */
 #include <fcntl.h>
 #include <perfmon/perfmon.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -54,13 +55,28 @@ SEEN int clock_gettime(clockid_t clock, struct timespec *t)
 	return result;
 }
 
+SEEN int madvise(void *address, size_t size, int advice)
+{
+	int result;
+
+	PERFMON_REGION_BEGIN("madvise");
+	result = (int)syscall(SYS_madvise, address, size, advice);
+	PERFMON_REGION_END("madvise");
+	return result;
+}
+
 __attribute__((destructor)) static void end(void)
 {
 	gone = true;
 }
 
-int main(void)
+/* With an argument the profile stands in memory. */
+int main(int argc, char **argv)
 {
+	if (argc > 1) {
+		unsetenv("PERFMON_PROFILE");
+		execl("/proc/self/exe", argv[0], (char *)NULL);
+	}
 	PERFMON_REGION_BEGIN("sleep");
 	usleep(100000);
 	PERFMON_REGION_END("sleep");

@@ -22,8 +22,9 @@ struct pm_profile_memory pm_profile_memory = {.fd = -1};
 
 bool pm_profile_exists(void)
 {
-	/* Pairs with the release when it is mapped: the space is known. */
-	return __atomic_load_n(&pm_profile_memory.base, __ATOMIC_ACQUIRE) != NULL;
+	/* Pairs with the release when memory is backed: before that there is no header, which a region in a
+	 * program's own madvise(2) would write to. */
+	return __atomic_load_n(&pm_profile_memory.backed, __ATOMIC_ACQUIRE) != 0;
 }
 
 struct perfmon_profile_header *pm_profile_header(void)
@@ -191,7 +192,7 @@ int pm_memory_back(uint64_t end)
 	if (err)
 		err = continue_privately(err);
 	if (!err)
-		memory->backed = upto;
+		__atomic_store_n(&memory->backed, upto, __ATOMIC_RELEASE);
 	return err;
 }
 
@@ -227,8 +228,7 @@ int pm_memory_map(int fd, uint64_t allocated)
 	if (err)
 		return err;
 	memory->space = space;
-	/* Pairs with the acquire in pm_profile_exists(). */
-	__atomic_store_n(&memory->base, base, __ATOMIC_RELEASE);
+	memory->base = base;
 	memory->fd = fd;
 	if (fd >= 0 && pm_is_translated()) {
 		err = pm_kernel_mmap_fixed(base, space, PROT_NONE,
@@ -244,10 +244,11 @@ int pm_memory_map(int fd, uint64_t allocated)
 		return err;
 	}
 	pm_kernel_madvise(base, space, MADV_DONTFORK);
-	memory->backed = allocated;
 	memory->reserved = 0;
 	memory->device = st.st_dev;
 	memory->inode = st.st_ino;
+	/* Pairs with the acquire in pm_profile_exists(), as in pm_memory_back(). */
+	__atomic_store_n(&memory->backed, allocated, __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -42,8 +42,8 @@ void pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST])
 {
 	static const struct pm_lost kinds[PM_LOST] = {
 		{0, "first_in_handler",
-		 "visits are missing: a signal handler was the first to use regions in "
-		 "its thread"},
+		 "visits are missing: a signal handler, or a function that libperfmon "
+		 "called, was the first to use regions in its thread"},
 		{0, "threads", "threads could not be set up: their visits are missing"},
 		{0, "unnamed",
 		 "visits are missing: their region could not be registered"},
