@@ -1091,6 +1091,29 @@ Test(report, json_has_every_number_in_full)
 	builder_end(&b);
 }
 
+/* A thread's first visit may have been counted when its extremes were not there yet. */
+Test(report, json_has_no_extremes_that_are_not_known)
+{
+	struct profile_builder b;
+	struct perfmon_profile_node *node;
+	json_t *root, *got;
+
+	sample(&b);
+	node = builder_node(&b, builder_tree(&b, 77, 1, 3, 2), 1, 3);
+	builder_visit(node, 10);
+	node->time_min = UINT64_MAX;
+	node->time_max = 0;
+	root = report_json(&b, false);
+	got = json_array_get(json_object_get(root, "nodes"),
+			     json_array_size(json_object_get(root, "nodes")) - 1);
+	cr_assert_eq(number(got, "measured"), 1);
+	cr_expect(json_is_null(json_object_get(got, "min_ticks")));
+	cr_expect(json_is_null(json_object_get(got, "max_ticks")));
+	cr_expect(json_is_null(json_object_get(got, "p95_ticks")));
+	json_decref(root);
+	builder_end(&b);
+}
+
 Test(report, json_does_not_depend_on_the_locale)
 {
 	static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};

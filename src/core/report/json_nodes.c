@@ -161,6 +161,7 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	const struct pm_path *node = pm_path(tree, n);
 	/* The ticks of an exact profile are counts, which the events have. */
 	bool visited = node->visits.measured > 0 && !model->exact;
+	bool ends_known = visited && node->times.min <= node->times.max;
 	bool valued = pm_path_has_values(tree, n) && !model->exact;
 	bool threads_known = node->threads.min <= node->threads.max && !model->exact;
 	struct pm_value time = pm_report_time(tree, n, false);
@@ -187,8 +188,8 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 		     visited && node->visits.measured > 1);
 	pm_json_real(j, "median_ticks", median, visited && median >= 0);
 	pm_json_real(j, "p95_ticks", p95, visited && p95 >= 0);
-	pm_json_known(j, "min_ticks", node->times.min, visited);
-	pm_json_known(j, "max_ticks", node->times.max, visited);
+	pm_json_known(j, "min_ticks", node->times.min, ends_known);
+	pm_json_known(j, "max_ticks", node->times.max, ends_known);
 	pm_json_real(j, "added_ns", pm_snapshot_ns(s, node->times.added), visited);
 	pm_json_known(j, "off_cpu_ns", node->times.off_cpu_ns, !model->exact);
 	pm_json_number(j, "threads", node->threads.count);
