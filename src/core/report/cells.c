@@ -34,18 +34,15 @@ static const struct pm_mark {
 	 "confidence (? if unknown). A smaller PERFMON_STRIDE is more exact."},
 	{PM_MARK_FRACTION, "+-N",
 	 "counted by the CPU's 8-bit fractions of slots: off by at most N % of the "
-	 "number, or of a "
-	 "column in % by N points (? if unknown: count all four topdown events of level "
-	 "1 in one "
-	 "group)."},
+	 "number, or of a column in % by N points (? if unknown: count all four topdown "
+	 "events of level 1 in one group)."},
 	{PM_MARK_BELOW, "~0", "no more than it may be off: may as well be 0."},
 	{PM_CELL_AT_LEAST, ">=",
 	 "at least: a visit has no END so far. Its values are those of the regions "
 	 "inside it. If the program has ended, add the END."},
 	{PM_MARK_LEFT_OUT, "/",
 	 "the first visits alone: they were shorter than PERFMON_MIN_MEAN, and later "
-	 "ones "
-	 "were left out."},
+	 "ones were left out."},
 	{PM_MARK_MISMATCHED, "!",
 	 "too low: the END of an outer region closed some visits here or around here. "
 	 "Add the missing END."},
@@ -78,8 +75,7 @@ static const struct pm_mark {
 	 "without visits that have begun and not ended. Wait until they have."},
 	{PM_CELL_HISTOGRAM, "~95 %",
 	 "what 95 % of the visits took at most, and ~median half of them: estimated from "
-	 "a "
-	 "histogram, off by less than a factor of 2."},
+	 "a histogram, off by less than a factor of 2."},
 	{PM_MARK_TORN, "?",
 	 "read while it changed: may contain part of one more visit. Report again "
 	 "later."},

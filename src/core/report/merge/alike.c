@@ -282,20 +282,18 @@ static int tell_differences(const struct pm_alike *alike, struct pm_snapshot *ti
 			     path_text(&alike->tree, n, text), 100 * path->change);
 	}
 	if (visits.count)
-		err = PM_NOTE(
-			timed,
-			"the runs were not alike: %s visited %u path%s more or less "
-			"often, and counts of it are marked there: %s",
-			alike->run->name, visits.count, visits.count == 1 ? "" : "s",
-			list_end(&visits));
+		err = PM_NOTE(timed,
+			      "the runs were not alike: %s visited %u path%s more or "
+			      "less often, and counts of it are marked there: %s",
+			      alike->run->name, visits.count,
+			      visits.count == 1 ? "" : "s", list_end(&visits));
 	if (!err && reference.count)
-		err = PM_NOTE(
-			timed,
-			"the runs were not alike: in %s, %s differs by more than %g %% "
-			"in %u path%s, and counts of it are marked there: %s",
-			alike->run->name, alike->run->reference,
-			100 * alike->run->tolerance, reference.count,
-			reference.count == 1 ? "" : "s", list_end(&reference));
+		err = PM_NOTE(timed,
+			      "the runs were not alike: in %s, %s differs by more than "
+			      "%g %% in %u path%s, and counts of it are marked there: %s",
+			      alike->run->name, alike->run->reference,
+			      100 * alike->run->tolerance, reference.count,
+			      reference.count == 1 ? "" : "s", list_end(&reference));
 	return err;
 }
 
@@ -312,12 +310,11 @@ static int tell_absent(const struct pm_alike *alike, struct pm_snapshot *timed)
 		if (!is_in_both(alike, n))
 			list(&there, "'%s'", path_text(&alike->tree, n, text));
 	if (here.count)
-		err = PM_NOTE(
-			timed,
-			"%s did not visit %u path%s of this run, which %s no counts of "
-			"it: %s",
-			alike->run->name, here.count, here.count == 1 ? "" : "s",
-			here.count == 1 ? "has" : "have", list_end(&here));
+		err = PM_NOTE(timed,
+			      "%s did not visit %u path%s of this run, which %s no "
+			      "counts of it: %s",
+			      alike->run->name, here.count, here.count == 1 ? "" : "s",
+			      here.count == 1 ? "has" : "have", list_end(&here));
 	if (!err && there.count)
 		err = PM_NOTE(timed,
 			      "%s alone visited %u path%s, which %s no visits and times "

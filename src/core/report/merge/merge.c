@@ -389,18 +389,17 @@ static int check(const struct pm_merge *merge, const struct pm_snapshot *snapsho
 	bool exact = pm_report_is_exact(snapshot);
 
 	if (snapshot->joined_count)
-		return pm_diag_set(diag, -EINVAL,
-				   "joined from several runs, and not summed with other "
-				   "profiles: report it alone, or join the sum "
-				   "(--counts)");
+		return pm_diag_set(
+			diag, -EINVAL,
+			"joined from several runs, and not summed with other profiles: "
+			"report it alone, or join the sum (--counts)");
 	if (merge->any_threads && snapshot->thread_count && exact != merge->exact)
-		return pm_diag_set(diag, -EINVAL,
-				   exact ? "counted exactly by translation, and the "
-					   "profiles before it by the machine's "
-					   "counters: they are not summed"
-					 : "counted by the machine's counters, and the "
-					   "profiles before it exactly by translation: "
-					   "they are not summed");
+		return pm_diag_set(
+			diag, -EINVAL,
+			exact ? "counted exactly by translation, and the profiles before "
+				"it by the machine's counters: they are not summed"
+			      : "counted by the machine's counters, and the profiles "
+				"before it exactly by translation: they are not summed");
 	if (tick_of(merge, snapshot) <= 0)
 		return pm_diag_set(diag, -EINVAL,
 				   "the profile has no tick rate, and no other profile "

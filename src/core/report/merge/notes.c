@@ -301,12 +301,11 @@ static int tell_ranks(struct pm_merge *merge)
 			      noun(merge, (int)missing.count), listing_end(&missing),
 			      (long long)ranks, missing.count == 1 ? "has" : "have");
 	if (!err && twice.count)
-		err = PM_NOTE(
-			merge->sum,
-			"%s%s %s here more than once: with profiles of several runs, "
-			"the sums include all runs",
-			noun(merge, (int)twice.count), listing_end(&twice),
-			twice.count == 1 ? "is" : "are");
+		err = PM_NOTE(merge->sum,
+			      "%s%s %s here more than once: with profiles of several "
+			      "runs, the sums include all runs",
+			      noun(merge, (int)twice.count), listing_end(&twice),
+			      twice.count == 1 ? "is" : "are");
 	return err;
 }
 

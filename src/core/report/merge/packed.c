@@ -411,10 +411,9 @@ static int check_head(const void *bytes, size_t size, struct pm_diag *diag)
 				   "not a packed sum: %zu bytes are less than its head",
 				   size);
 	if (head->version != VERSION || head->cell_size != sizeof(struct pm_merge_cell))
-		return pm_diag_set(
-			diag, -EINVAL,
-			"this sum was packed by another version of libperfmon: "
-			"use one version in all processes");
+		return pm_diag_set(diag, -EINVAL,
+				   "this sum was packed by another version of "
+				   "libperfmon: use one version in all processes");
 	if (head->size != size)
 		return pm_diag_set(diag, -EINVAL,
 				   "this packed sum has %llu bytes, and %zu are here",

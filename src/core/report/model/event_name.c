@@ -29,9 +29,8 @@ static const char *const known[PM_GENERICS] = {
 		"br_misp_retired.all_branches br_misp_retired:all_branches "
 		"mispredicted_branch_retired retired_mispredicted_branch_instructions "
 		"perf_count_hw_branch_misses",
-	[PM_GENERIC_CACHE_REFERENCES] =
-		"cache-references cache_references llc_references "
-		"perf_count_hw_cache_references",
+	[PM_GENERIC_CACHE_REFERENCES] = "cache-references cache_references "
+					"llc_references perf_count_hw_cache_references",
 	[PM_GENERIC_CACHE_MISSES] =
 		"cache-misses cache_misses llc_misses perf_count_hw_cache_misses",
 };

@@ -125,15 +125,14 @@ static int note(struct pm_report_model *model, const struct pm_metric *metric,
 	for (uint32_t e = 0; e < model->event_count; e++)
 		known |= model->events[e].suffix_is_new &&
 			 find(model, name, model->events[e].suffix) != PM_NO_EVENT;
-	return PM_NOTE(
-		model,
-		metric->inputs[missing].kind != PM_METRIC_EVENT
-			? "no metric %s: %s is not that of the machine in a profile "
-			  "that was counted exactly by translation"
-		: known ? "no metric %s: %s is not counted with the same modifiers "
-			  "as its other events"
-			: "no metric %s: %s is not counted",
-		metric->name, name);
+	return PM_NOTE(model,
+		       metric->inputs[missing].kind != PM_METRIC_EVENT
+			       ? "no metric %s: %s is not that of the machine in a "
+				 "profile that was counted exactly by translation"
+		       : known ? "no metric %s: %s is not counted with the same "
+				 "modifiers as its other events"
+			       : "no metric %s: %s is not counted",
+		       metric->name, name);
 }
 
 /* Returns the column of METRIC's name, or the number of columns. */
