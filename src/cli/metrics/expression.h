@@ -24,7 +24,7 @@ struct metric_node {
 struct metric_tree {
 	struct metric_node *nodes;
 	uint32_t count;
-	/* Of what is being read: the expressions of metrics are read inside of others. */
+	/* Counts how deep the reader is: it reads the expressions of metrics inside of others. */
 	unsigned int depth;
 };
 

@@ -43,7 +43,7 @@ const size_t truth_block_count = BLOCKS;
 
 void truth_block_run(const struct truth_block *block, uint64_t turns)
 {
-	/* What the blocks load and store. */
+	/* The blocks load from it and store to it. */
 	static unsigned char memory[64] __attribute__((aligned(64)));
 
 	if (block->run)

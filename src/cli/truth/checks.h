@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perfmon truth judges, measures and checks. Functions that return int return 0 or -ENOMEM. */
+/* The parts of perfmon truth judge, measure and check. Functions that return int return 0 or -ENOMEM. */
 #ifndef PM_CLI_TRUTH_CHECKS_H
 #define PM_CLI_TRUTH_CHECKS_H
 

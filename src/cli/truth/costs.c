@@ -120,7 +120,7 @@ static void enter_and_leave(void *argument)
 	PERFMON_REGION_END("truth");
 }
 
-/* What a user has set for programs, such as PERFMON_ONLY, changes what a region costs. */
+/* Unsets PERFMON_ONLY and the like, which a user has set for programs: they change what a region costs. */
 static void forget_settings(void)
 {
 	char name[64];

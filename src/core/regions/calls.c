@@ -285,7 +285,7 @@ static int set_code(uint32_t id, const struct pm_registry_code *code)
 		return 0;
 	if (old)
 		made = (struct pm_registry_code){.path = "", .build_id = ""};
-	/* What is not in the profile is asked for again. Twice there is no harm. */
+	/* The profile may not have it: then it is asked for again, which does no harm. */
 	err = pm_region_record_code(id, &made);
 	if (!err && !pm_registry_set_code(id, &made))
 		err = -ENOMEM;

@@ -83,7 +83,7 @@ int pm_threads_scan(struct scan *scan);
 /* Returns whether THREAD is seen to be outside of clone(2): asleep, stopped, or ended. */
 bool pm_threads_is_idle(const struct scan_thread *thread);
 
-/* Whether /proc can show the threads of processes: 0, or a negative errno with a sentence. */
+/* Returns 0 if /proc can show the threads of processes, or a negative errno with a sentence. */
 int pm_threads_find(struct scan *scan);
 
 void pm_threads_free(struct scan *scan);
