@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/profile/node.h"
 
+#include <math.h>
+
 #include "core/profile/snapshot.h"
 #include "fastpath/fastpath.h"
 
@@ -163,6 +165,27 @@ static void add_fields(struct perfmon_profile_node *to, const struct pm_node_par
 		add_stride(pm_node_stride(to, part->columns), part);
 }
 
+struct pm_node_cost pm_node_cost(const struct perfmon_profile_cost *cost, uint64_t visits,
+				 uint64_t by_call, uint64_t skipped)
+{
+	bool call = cost->known & PERFMON_PROFILE_COST_CALL;
+	double calls = (double)(by_call < visits ? by_call : visits);
+	double fast = (double)visits - calls;
+	double bias = cost->bias, call_bias = call ? cost->call_bias : bias;
+	/* A pair holds its bias. */
+	double pair = fmax(cost->pair, bias);
+	double call_pair = call ? fmax(cost->call_pair, call_bias) : pair;
+	double passed = (double)skipped * cost->skipped;
+
+	if (!cost->known)
+		return (struct pm_node_cost){.inside = 0};
+	return (struct pm_node_cost){
+		.inside = fast * bias + calls * call_bias,
+		.around = fast * pair + calls * call_pair + passed,
+		.passed = passed,
+	};
+}
+
 /* Returns how many visits each of those that the sums of NODE hold stands for. */
 static double worth_of(const struct perfmon_profile_node *node, uint32_t columns)
 {
@@ -196,7 +219,7 @@ void pm_adopted_sum(struct perfmon_profile_node *(*at)(const void *thread,
 	for (uint32_t n = 2; n <= count; n++) {
 		struct perfmon_profile_node *node = at(thread, n);
 
-		if (!(node->flags & PERFMON_PROFILE_NODE_ADOPTED))
+		if (!pm_node_is_adopted(node))
 			continue;
 		PM_PUT(node->time_ticks, 0);
 		PM_PUT(node->off_cpu_ns, 0);
@@ -210,8 +233,8 @@ void pm_adopted_sum(struct perfmon_profile_node *(*at)(const void *thread,
 		struct perfmon_profile_node *node = at(thread, n);
 		struct perfmon_profile_node *parent = at(thread, node->parent);
 
-		if (parent->flags & PERFMON_PROFILE_NODE_ADOPTED &&
-		    !pm_node_is_quantity(node) && !pm_node_is_overlapping(node))
+		if (pm_node_is_adopted(parent) && !pm_node_is_quantity(node) &&
+		    !pm_node_is_overlapping(node))
 			add_below(parent, node, columns, strided);
 	}
 }

@@ -35,11 +35,28 @@ static inline bool pm_node_is_quantity(const struct perfmon_profile_node *node)
 	return node->flags & PERFMON_PROFILE_NODE_QUANTITY;
 }
 
+/* Returns true if threads adopted NODE's path: it has the sums of the nodes below it. */
+static inline bool pm_node_is_adopted(const struct perfmon_profile_node *node)
+{
+	return node->flags & PERFMON_PROFILE_NODE_ADOPTED;
+}
+
 /* Returns true if NODE's visits overlap others, so that no sum has them. */
 static inline bool pm_node_is_overlapping(const struct perfmon_profile_node *node)
 {
 	return node->flags & PERFMON_PROFILE_NODE_OVERLAPPING;
 }
+
+/* The cost of measuring: in the values of a node's visits, and in those of the visits around them. The
+ * latter has that of visits that a stride passed over. */
+struct pm_node_cost {
+	double inside, around, passed;
+};
+
+/* Returns what VISITS cost, of which BY_CALL were measured by read(2) and SKIPPED more passed over. If one
+ * way of reading was not tried at start-up, the other stands for it. */
+struct pm_node_cost pm_node_cost(const struct perfmon_profile_cost *cost, uint64_t visits,
+				 uint64_t by_call, uint64_t skipped);
 
 /* The bits of a region's id that the next two leave to it. */
 #define PM_NODE_REGION UINT32_C(0x07ffffff)

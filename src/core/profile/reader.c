@@ -412,9 +412,8 @@ static uint32_t node_kind(const struct perfmon_profile_node *node)
 		return PERFMON_PROFILE_NODE_KIND_QUANTITY;
 	if (pm_node_is_overlapping(node))
 		return PERFMON_PROFILE_NODE_KIND_OVERLAPPING;
-	return node->flags & PERFMON_PROFILE_NODE_ADOPTED
-		       ? PERFMON_PROFILE_NODE_KIND_ADOPTED
-		       : PERFMON_PROFILE_NODE_KIND_REGION;
+	return pm_node_is_adopted(node) ? PERFMON_PROFILE_NODE_KIND_ADOPTED
+					: PERFMON_PROFILE_NODE_KIND_REGION;
 }
 
 /* Fills MADE with what a quantity has. */

@@ -6,66 +6,29 @@
 
 #include "core/profile/node.h"
 
-/* The cost of measuring: in the values of a node's visits, and in those of the visits
- * around them. */
-struct added {
-	double inside, around;
-};
-
-static struct added added_by(const struct perfmon_profile_cost *cost,
-			     const struct perfmon_profile_node *node, uint64_t skipped,
-			     bool by_call)
-{
-	bool call = cost->known & PERFMON_PROFILE_COST_CALL;
-	double visits = (double)pm_snapshot_visits(node);
-	double calls = by_call ? visits : fmin(node->fallback_reads, visits);
-	double bias = cost->bias, call_bias = call ? cost->call_bias : bias;
-	/* A pair holds its bias. */
-	double pair = fmax(cost->pair, bias);
-	double call_pair = call ? fmax(cost->call_pair, call_bias) : pair;
-
-	if (!cost->known)
-		return (struct added){0, 0};
-	return (struct added){
-		.inside = (visits - calls) * bias + calls * call_bias,
-		.around = (visits - calls) * pair + calls * call_pair +
-			  (double)skipped * cost->skipped,
-	};
-}
-
-/* Returns the number of the node of visits that contain NODE's adopted parent; 0: there is none. */
-static uint32_t around_adopted(const struct pm_snapshot_thread *thread,
-			       const struct perfmon_profile_node *node)
-{
-	uint32_t number = node->parent;
-
-	if (!(pm_snapshot_node(thread, number)->flags & PERFMON_PROFILE_NODE_ADOPTED))
-		return 0;
-	while (number > 1 &&
-	       pm_snapshot_node(thread, number)->flags & PERFMON_PROFILE_NODE_ADOPTED)
-		number = pm_snapshot_node(thread, number)->parent;
-	return number > 1 ? number : 0;
-}
-
 /* Returns QUANTITY of NODE, and what measuring has ADDED to it. */
 static double quantity_of(const struct pm_snapshot *snapshot,
 			  const struct pm_snapshot_thread *thread,
 			  const struct perfmon_profile_node *node, uint32_t quantity,
-			  uint64_t skipped, struct added *added)
+			  uint64_t skipped, struct pm_node_cost *added)
 {
+	uint64_t visits = pm_snapshot_visits(node);
 	uint32_t c = quantity - PM_READER_COUNTS;
 
-	*added = (struct added){0, 0};
+	*added = (struct pm_node_cost){.inside = 0};
 	if (quantity == PM_READER_OFF_CPU)
 		return (double)node->off_cpu_ns;
 	if (quantity >= PM_READER_COUNTS) {
-		*added = added_by(&thread->plan->counters[c].cost, node, skipped,
-				  thread->record.status[c] ==
-					  PERFMON_PROFILE_COUNTER_STATUS_SYSCALL);
+		bool by_call = thread->record.status[c] ==
+			       PERFMON_PROFILE_COUNTER_STATUS_SYSCALL;
+
+		*added = pm_node_cost(&thread->plan->counters[c].cost, visits,
+				      by_call ? visits : node->fallback_reads, skipped);
 		return (double)node->count[c].sum;
 	}
 	if (thread->plan)
-		*added = added_by(&thread->plan->time, node, skipped, false);
+		*added = pm_node_cost(&thread->plan->time, visits, node->fallback_reads,
+				      skipped);
 	added->inside = pm_snapshot_ns(snapshot, added->inside);
 	added->around = pm_snapshot_ns(snapshot, added->around);
 	return pm_snapshot_ns(snapshot, (double)node->time_ticks);
@@ -80,11 +43,11 @@ static void add_node(const struct pm_snapshot *snapshot,
 	uint32_t width = PM_READER_COUNTS + pm_reader_counts(thread);
 	struct pm_reader_sum *own = sums + (size_t)(number - 1) * width;
 	struct pm_reader_sum *parent = sums + (size_t)(node->parent - 1) * width;
-	bool is_below_adopted = pm_snapshot_node(thread, node->parent)->flags &
-				PERFMON_PROFILE_NODE_ADOPTED;
+	bool is_below_adopted =
+		pm_node_is_adopted(pm_snapshot_node(thread, node->parent));
 	uint64_t measured = pm_snapshot_visits(node);
 	uint64_t skipped = stride ? stride->skipped : 0;
-	uint32_t around = around_adopted(thread, node);
+	uint32_t around = pm_snapshot_around(thread, node);
 	double held =
 		stride && stride->weight ? (double)stride->weight : (double)measured;
 	/* Values of all visits are SHARE times those of the measured ones. */
@@ -93,7 +56,7 @@ static void add_node(const struct pm_snapshot *snapshot,
 	if (pm_node_is_quantity(node))
 		return;
 	for (uint32_t q = 0; q < width; q++, own++, parent++) {
-		struct added added;
+		struct pm_node_cost added;
 		double value = quantity_of(snapshot, thread, node, q, skipped, &added);
 
 		if (pm_node_is_overlapping(node)) {

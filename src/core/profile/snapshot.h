@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/profile/node.h"
 #include "core/settings/run_note.h"
 #include "core/text/diag.h"
 #include "core/topology/topology.h"
@@ -224,6 +225,17 @@ pm_snapshot_node(const struct pm_snapshot_thread *thread, uint32_t number)
 {
 	return (struct perfmon_profile_node *)(thread->nodes +
 					       (size_t)(number - 1) * thread->node_size);
+}
+
+/* Returns the number of the node of visits that contain NODE's adopted parent; 0: there is none. */
+static inline uint32_t pm_snapshot_around(const struct pm_snapshot_thread *thread,
+					  const struct perfmon_profile_node *node)
+{
+	uint32_t number = node->parent;
+
+	while (number > 1 && pm_node_is_adopted(pm_snapshot_node(thread, number)))
+		number = pm_snapshot_node(thread, number)->parent;
+	return number > 1 && number != node->parent ? number : 0;
 }
 
 /* Returns the steps that number INDEX of pm_snapshot_thread_at() has, or NULL. */

@@ -158,8 +158,7 @@ static bool inside_itself(const struct perfmon_profile_thread *record,
 	while (node->parent > 1) {
 		node = pm_thread_node(record, node->parent);
 		/* An adopted one has no values of this thread. */
-		if (node->region == region &&
-		    !(node->flags & PERFMON_PROFILE_NODE_ADOPTED))
+		if (node->region == region && !pm_node_is_adopted(node))
 			return true;
 	}
 	return false;

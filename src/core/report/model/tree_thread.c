@@ -29,11 +29,6 @@ struct share {
 	bool is_unknown; /* how far its values are off cannot be told */
 };
 
-static bool is_adopted(const struct perfmon_profile_node *node)
-{
-	return node->flags & PERFMON_PROFILE_NODE_ADOPTED;
-}
-
 static struct share share_of(const struct pm_snapshot_thread *thread,
 			     const struct perfmon_profile_node *node)
 {
@@ -48,7 +43,7 @@ static struct share share_of(const struct pm_snapshot_thread *thread,
 		pm_add(&share.all, share.stride->skipped);
 	share.is_unknown = (!share.measured && share.all) ||
 			   node->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
-			   (share.stride && is_adopted(node));
+			   (share.stride && pm_node_is_adopted(node));
 	if (!share.stride || !share.measured)
 		return share;
 	held = share.stride->weight ? (double)share.stride->weight
@@ -62,33 +57,6 @@ static struct share share_of(const struct pm_snapshot_thread *thread,
 static double squared(double value)
 {
 	return value * value;
-}
-
-/* The part of measuring in the values of a node's visits, and in those around it. The latter has
- * that of visits that a stride passed over. */
-struct spent {
-	double inside, around, passed;
-};
-
-/* VISITS were measured, BY_CALL of these by read(2). Where one way of reading was not tried
- * at start-up the other stands for it. */
-static struct spent spent_of(const struct perfmon_profile_cost *cost, uint64_t visits,
-			     uint64_t by_call, uint64_t skipped)
-{
-	bool call = cost->known & PERFMON_PROFILE_COST_CALL;
-	double calls = (double)(by_call < visits ? by_call : visits);
-	double fast = (double)visits - calls;
-	double bias = cost->bias, call_bias = call ? cost->call_bias : bias;
-	/* A pair holds its bias. */
-	double pair = fmax(cost->pair, bias);
-	double call_pair = call ? fmax(cost->call_pair, call_bias) : pair;
-	double passed = (double)skipped * cost->skipped;
-
-	return (struct spent){
-		.inside = fast * bias + calls * call_bias,
-		.around = fast * pair + calls * call_pair + passed,
-		.passed = passed,
-	};
 }
 
 /*
@@ -212,7 +180,7 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 				.ended = share.all,
 				.measured = share.measured,
 				.entered = from->entered,
-				.ticks = is_adopted(from)
+				.ticks = pm_node_is_adopted(from)
 						 ? 0
 						 : pm_times(weight.ticks, share.even),
 				.fallback_reads = from->fallback_reads,
@@ -235,9 +203,9 @@ static void node_add(const struct pm_report_model *model, const struct place *pl
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
 		visits.path.visits.histogram[i] = from->histogram[i];
 	if (weight.cost) {
-		struct spent spent =
-			spent_of(weight.cost, share.measured, from->fallback_reads,
-				 pm_less(share.all, share.measured));
+		struct pm_node_cost spent =
+			pm_node_cost(weight.cost, share.measured, from->fallback_reads,
+				     pm_less(share.all, share.measured));
 
 		to->path.times.added += spent.inside * share.each;
 		add_outer(place, spent.inside * share.each, spent.around);
@@ -314,7 +282,7 @@ static void package_add(const struct place *place, uint32_t e,
 	pm_add(&count->threads, place->threads);
 	pm_add(&count->measured, w->measured);
 	pm_add(&count->sampled, w->sampled);
-	if (is_adopted(from))
+	if (pm_node_is_adopted(from))
 		return;
 	pm_add(&count->sum, from->count[c].sum);
 	pm_add(&count->lost_ns, from->count[c].lost_ns);
@@ -332,7 +300,7 @@ static void count_add(const struct place *place, uint32_t e,
 {
 	struct pm_report_count *count = &place->counts[e];
 	const struct share *share = &w->share;
-	struct spent spent;
+	struct pm_node_cost spent;
 	double inside;
 
 	if (first) {
@@ -340,11 +308,11 @@ static void count_add(const struct place *place, uint32_t e,
 		pm_add(&count->measured, w->measured);
 		pm_add(&count->sampled, w->sampled);
 		pm_add(&count->windows, w->measured);
-		spent = spent_of(&event->cost, w->sampled, w->by_call, 0);
+		spent = pm_node_cost(&event->cost, w->sampled, w->by_call, 0);
 		inside = spent.inside * share->each;
 		count->added += inside;
-		spent = spent_of(&event->cost, share->measured, w->by_call,
-				 pm_less(share->all, share->measured));
+		spent = pm_node_cost(&event->cost, share->measured, w->by_call,
+				     pm_less(share->all, share->measured));
 		count->outer += place->below_adopted ? inside : spent.around;
 		if (place->counts_around) {
 			place->counts_around[e].added += spent.around - inside;
@@ -403,16 +371,15 @@ static struct place place_of(struct pm_report_tree *tree,
 {
 	const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 	size_t columns = tree->model->column_count;
-	uint32_t around = node->parent;
+	uint32_t around = pm_snapshot_around(thread, node);
 	struct place place = {
 		.node = &tree->nodes[map[n]],
 		.counts = tree->counts + map[n] * columns,
-		.below_adopted = is_adopted(pm_snapshot_node(thread, node->parent)),
+		.below_adopted =
+			pm_node_is_adopted(pm_snapshot_node(thread, node->parent)),
 	};
 
-	while (around > 1 && is_adopted(pm_snapshot_node(thread, around)))
-		around = pm_snapshot_node(thread, around)->parent;
-	if (place.below_adopted && around > 1) {
+	if (around) {
 		place.around = &tree->nodes[map[around]];
 		place.counts_around = tree->counts + map[around] * columns;
 	}
@@ -464,7 +431,7 @@ static void below_fill(const struct pm_snapshot_thread *thread, unsigned char *b
 		below[node->parent] |= below[n];
 		if (pm_node_is_overlapping(node))
 			below[node->parent] |= BELOW_OVERLAPPING;
-		else if (!pm_node_is_quantity(node) && !is_adopted(node))
+		else if (!pm_node_is_quantity(node) && !pm_node_is_adopted(node))
 			below[node->parent] |= BELOW_VISITS;
 	}
 }
@@ -589,10 +556,10 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		if (err)
 			break;
 		/* To end visits that overlap others is no work of a team. */
-		if (!joined && is_adopted(node) && below[n] == BELOW_OVERLAPPING)
+		if (!joined && pm_node_is_adopted(node) && below[n] == BELOW_OVERLAPPING)
 			continue;
 		place = place_of(tree, thread, n, map);
-		place.node->path.is_team |= is_adopted(node);
+		place.node->path.is_team |= pm_node_is_adopted(node);
 		place.node->path.is_overlapping |= pm_node_is_overlapping(node);
 		if (joined) {
 			place.threads = own_threads(thread, node);
