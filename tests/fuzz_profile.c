@@ -395,7 +395,7 @@ static void merged(const struct pm_snapshot *s)
 
 	CHECK(!pm_merge_create(&merge, next() & 1));
 	CHECK(!pm_snapshot_take_as(corpus[which].bytes, corpus[which].size,
-				   PM_SNAPSHOT_STILL, &other, NULL));
+				   PM_SNAPSHOT_STILL, -1, &other, NULL));
 	for (size_t i = 0; i < 3; i++) {
 		struct pm_diag diag = {0};
 		int err = pm_merge_add(merge, i == first ? other : s, &diag);
@@ -451,7 +451,7 @@ static void execute(const char *path)
 	free(bytes);
 	/* Mostly as what it is, still: nothing is gained by waiting. */
 	flags = (unsigned int)below(4) | (below(50) ? PM_SNAPSHOT_STILL : 0);
-	if (!pm_snapshot_take_as(exact, size, flags, &s, &diag)) {
+	if (!pm_snapshot_take_as(exact, size, flags, -1, &s, &diag)) {
 		accepted++;
 		whole += !s->partial;
 		use(s);
@@ -477,7 +477,7 @@ static void check_corpus(void)
 			!strcmp(corpus[i].name, "odd") || !strcmp(corpus[i].name, "deep");
 
 		CHECK(!pm_snapshot_take_as(corpus[i].bytes, corpus[i].size,
-					   PM_SNAPSHOT_STILL, &s, NULL));
+					   PM_SNAPSHOT_STILL, -1, &s, NULL));
 		CHECK(s->partial == damaged);
 		use(s);
 		for (int n = 0; n < 16; n++)

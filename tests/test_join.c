@@ -265,8 +265,9 @@ Test(join, a_joined_profile_is_read_as_it_was_written)
 	join(s, run_of("exact::loads", true, 1, slow, 2), NULL);
 	join(s, run_of("branches:u", false, 2, other, 2), NULL);
 	cr_assert_eq(pm_snapshot_pack(s, &bytes, &size), 0);
-	cr_assert_eq(pm_snapshot_take_as(bytes, size, PM_SNAPSHOT_STILL, &again, &diag),
-		     0, "%s", diag.text);
+	cr_assert_eq(
+		pm_snapshot_take_as(bytes, size, PM_SNAPSHOT_STILL, -1, &again, &diag), 0,
+		"%s", diag.text);
 	cr_assert(!again->partial, "%s", again->problem);
 	pm_snapshot_set_writer(again, s->writer);
 	for (enum pm_format format = 0; format < PM_FORMATS; format++) {

@@ -540,9 +540,9 @@ Test(snapshot, still_memory_is_read_once)
 		struct pm_snapshot *s;
 
 		builder_header(&b)->aggregate_sequence = 7;
-		cr_assert_eq(
-			pm_snapshot_take_as(b.base, builder_used(&b), flags[i], &s, NULL),
-			0);
+		cr_assert_eq(pm_snapshot_take_as(b.base, builder_used(&b), flags[i], -1,
+						 &s, NULL),
+			     0);
 		cr_assert(s->partial && strstr(s->problem, "adding the results"), "%s",
 			  s->problem);
 		cr_assert_eq(s->threads[0].torn, 1);
@@ -610,7 +610,7 @@ Test(snapshot, what_stands_in_private_memory_is_not_read)
 	cr_assert_eq(s->threads[3].node_count, 2);
 	pm_snapshot_free(s);
 	cr_assert_eq(pm_snapshot_take_as(b.base, builder_used(&b), PM_SNAPSHOT_FOREIGN,
-					 &s, &diag),
+					 -1, &s, &diag),
 		     0);
 	cr_assert(s->partial && strstr(s->problem, "could not grow beyond"), "%s",
 		  s->problem);

@@ -345,10 +345,10 @@ static int take_copy(struct pm_profile_file *file, uint64_t size, bool alive,
 		err = pm_diag_set(diag, (int)n, "cannot read %s: %s", file->name,
 				  strerror((int)-n));
 	else
-		err = pm_snapshot_take_file(copy, (size_t)n,
-					    PM_SNAPSHOT_FOREIGN |
-						    (alive ? 0 : PM_SNAPSHOT_STILL),
-					    alive ? file->fd : -1, out, diag);
+		err = pm_snapshot_take_as(copy, (size_t)n,
+					  PM_SNAPSHOT_FOREIGN |
+						  (alive ? 0 : PM_SNAPSHOT_STILL),
+					  alive ? file->fd : -1, out, diag);
 	free(copy);
 	return err;
 }
@@ -375,7 +375,7 @@ static int take_live(struct pm_profile_file *file, uint64_t size,
 					   file->name, strerror(-err));
 		file->map_size = size;
 	}
-	return pm_snapshot_take_as(file->map, size, PM_SNAPSHOT_FOREIGN, out, diag);
+	return pm_snapshot_take_as(file->map, size, PM_SNAPSHOT_FOREIGN, -1, out, diag);
 }
 
 /* Returns whether the running process of FILE has the caller's CLOCK_MONOTONIC. It has

@@ -148,15 +148,11 @@ struct pm_snapshot {
 int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		     struct pm_diag *diag);
 
-/* Does the same from memory that FLAGS (PM_SNAPSHOT_) describe. Without flags it is this
- * process's. */
-int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
+/* Does the same from memory that FLAGS (PM_SNAPSHOT_) describe; without flags it is this process's. If FD
+ * is not -1, it is a copy of that file in writable memory. A copy is not made of whole words at one time,
+ * so nodes are read again, each until it is unchanged. */
+int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags, int fd,
 			struct pm_snapshot **out, struct pm_diag *diag);
-
-/* Does the same from a copy of the file FD (-1: of none) in writable memory. A copy is not made of
- * whole words at one time, so nodes are read again, each until it is unchanged. */
-int pm_snapshot_take_file(const void *base, size_t size, unsigned int flags, int fd,
-			  struct pm_snapshot **out, struct pm_diag *diag);
 
 void pm_snapshot_free(struct pm_snapshot *snapshot); /* NULL is accepted */
 

@@ -167,8 +167,8 @@ static struct perfmon_profile_node *node_at(const void *thread, uint32_t number)
 	return pm_snapshot_node(thread, number);
 }
 
-int pm_snapshot_take_file(const void *base, size_t size, unsigned int flags, int fd,
-			  struct pm_snapshot **out, struct pm_diag *diag)
+int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags, int fd,
+			struct pm_snapshot **out, struct pm_diag *diag)
 {
 	unsigned int walks = flags & PM_SNAPSHOT_STILL ? 1 : WALKS, tries = ALL_TRIES;
 	struct pm_snapshot_thread *thread;
@@ -223,16 +223,10 @@ int pm_snapshot_take_file(const void *base, size_t size, unsigned int flags, int
 	return 0;
 }
 
-int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
-			struct pm_snapshot **out, struct pm_diag *diag)
-{
-	return pm_snapshot_take_file(base, size, flags, -1, out, diag);
-}
-
 int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		     struct pm_diag *diag)
 {
-	return pm_snapshot_take_as(base, size, 0, out, diag);
+	return pm_snapshot_take_as(base, size, 0, -1, out, diag);
 }
 
 void pm_snapshot_free(struct pm_snapshot *s)

@@ -76,7 +76,7 @@ static int add_profile(struct perfmon_merge *merge, const void *profile, size_t 
 	int err;
 
 	err = pm_snapshot_take_as(profile, size, PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN,
-				  &snapshot, &merge->diag);
+				  -1, &snapshot, &merge->diag);
 	/* An empty file is not a profile either. */
 	if (err)
 		return err == -ENOMEM ? err : -EINVAL;

@@ -364,7 +364,7 @@ static void take_sum(struct rest *rest, struct pm_merge *merge, const struct hea
 	if (head->profile_size <= rest->size)
 		err = pm_snapshot_take_as(
 			rest->at + rest->size - head->profile_size, head->profile_size,
-			PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN, &merge->sum, &diag);
+			PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN, -1, &merge->sum, &diag);
 	if (err) {
 		refuse(rest, err == -ENOMEM ? err : -EINVAL);
 		return;
