@@ -96,7 +96,8 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/model/change.c src/core/report/model/cost.c src/core/report/model/event_name.c \
 	src/core/report/model/event_name.h src/core/report/model/groups.c src/core/report/model/groups.h \
 	src/core/report/model/path.c src/core/report/model/path.h src/core/report/model/top.c \
-	src/core/report/model/formula.c src/core/report/model/formula.h src/core/report/model/metric.c \
+	src/core/report/model/formula.c src/core/report/model/formula.h \
+	src/core/report/model/grammar.c src/core/report/model/metric.c \
 	src/core/report/model/metric.h src/core/report/model/metric_columns.c \
 	src/core/report/model/model.c src/core/report/model/model.h \
 	src/core/report/model/quantity.c src/core/report/model/rest.c src/core/report/model/sanity.c src/core/report/model/stride.c \

@@ -111,7 +111,7 @@ try "a file may be large" large
 nested() {
 	python3 -c 'import json, sys
 json.dump([{"MetricName": f"m{i}", "MetricExpr": f"m{i + 1} + 1" if i < 20000 else "1"} for i in range(20001)], sys.stdout)' >"$here/nested.json"
-	says 2 "metric 'm0': the expression is nested too deep" stat -M "@$here/nested.json:m0" true &&
+	says 2 "metric 'm0': the formula is nested too deep" stat -M "@$here/nested.json:m0" true &&
 		says 0 "301" stat -M "@$here/nested.json:m19700" true
 }
 try "metrics may use one another so often, and no more" nested

@@ -14,17 +14,10 @@
 #define NAME_MOST  256
 
 struct parser {
+	struct pm_grammar grammar;
 	struct metric_tree *tree;
 	const struct metric_meaning *meaning;
-	const char *text, *at;
 };
-
-uint32_t metric_operands(enum pm_metric_what what)
-{
-	if (what == PM_STEP_NUMBER || what == PM_STEP_INPUT)
-		return 0;
-	return what == PM_STEP_NEGATE ? 1 : what == PM_STEP_CHOOSE ? 3 : 2;
-}
 
 /* --- trees -------------------------------------------------------------------------- */
 
@@ -32,7 +25,7 @@ uint32_t metric_operands(enum pm_metric_what what)
 static void fold(const struct metric_tree *tree, struct metric_node *node)
 {
 	double values[3];
-	uint32_t count = metric_operands(node->what);
+	uint32_t count = pm_metric_operands(node->what);
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct metric_node *of = &tree->nodes[node->operand[i]];
@@ -57,7 +50,7 @@ int metric_tree_add(struct metric_tree *tree, struct metric_node node, uint32_t 
 		return -E2BIG;
 	if (!PM_GROW(tree->nodes, tree->count))
 		return -ENOMEM;
-	if (metric_operands(node.what))
+	if (pm_metric_operands(node.what))
 		fold(tree, &node);
 	*number = tree->count;
 	tree->nodes[tree->count++] = node;
@@ -65,16 +58,6 @@ int metric_tree_add(struct metric_tree *tree, struct metric_node node, uint32_t 
 }
 
 /* --- text --------------------------------------------------------------------------- */
-
-static int error_at(const struct parser *p, const char *at, const char *what)
-{
-	if (!*at)
-		return pm_diag_set(p->meaning->diag, -EINVAL, "%s at the end of '%s'",
-				   what, pm_slice_quote(pm_slice_of(p->text)).text);
-	return pm_diag_set(p->meaning->diag, -EINVAL, "%s at character %zu of '%s'", what,
-			   (size_t)(at - p->text) + 1,
-			   pm_slice_quote(pm_slice_of(p->text)).text);
-}
 
 static int add(struct parser *p, struct metric_node node, uint32_t *number)
 {
@@ -86,22 +69,9 @@ static int add(struct parser *p, struct metric_node node, uint32_t *number)
 			   err == -E2BIG ? "too many operations" : "no memory");
 }
 
-static char peek(struct parser *p)
-{
-	while (*p->at && pm_char_is_blank(*p->at))
-		p->at++;
-	return *p->at;
-}
-
-static bool is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || pm_char_is_digit(c) ||
-	       c == '_';
-}
-
 static bool is_symbol(char c)
 {
-	return is_word(c) || (c && strchr(".:@?", c));
+	return pm_formula_word(c) || (c && strchr(".:@?", c));
 }
 
 /* Returns the end of the name at AT. A backslash keeps the character behind it. */
@@ -133,85 +103,53 @@ static int number(struct parser *p, const char *end, uint32_t *node)
 {
 	struct metric_node n = {.what = PM_STEP_NUMBER};
 	char text[64];
-	size_t length = (size_t)(end - p->at);
+	size_t length = (size_t)(end - p->grammar.at);
 
 	if (length >= sizeof(text))
-		return error_at(p, p->at, "a number is too long");
-	memcpy(text, p->at, length);
+		return pm_metric_error_at(p->grammar.place, -EINVAL, p->grammar.at,
+					  "a number is too long");
+	memcpy(text, p->grammar.at, length);
 	text[length] = '\0';
 	if (pm_text_double(text, &n.number))
-		return error_at(p, p->at, "not a number");
-	p->at = end;
+		return pm_metric_error_at(p->grammar.place, -EINVAL, p->grammar.at,
+					  "not a number");
+	p->grammar.at = end;
 	return add(p, n, node);
 }
 
 /* Takes the name at hand as perf understands it. */
 static int take_name(struct parser *p, char name[NAME_MOST])
 {
-	const char *end = symbol_end(p->at);
+	const char *end = symbol_end(p->grammar.at);
 	size_t used = 0;
 
-	if (end == p->at)
-		return error_at(p, p->at, "a number, an event or '(' is missing");
-	if ((size_t)(end - p->at) >= NAME_MOST)
-		return error_at(p, p->at, "a name is too long");
-	for (const char *c = p->at; c < end; c++) {
+	if (end == p->grammar.at)
+		return pm_metric_error_at(p->grammar.place, -EINVAL, p->grammar.at,
+					  "a number, an event or '(' is missing");
+	if ((size_t)(end - p->grammar.at) >= NAME_MOST)
+		return pm_metric_error_at(p->grammar.place, -EINVAL, p->grammar.at,
+					  "a name is too long");
+	for (const char *c = p->grammar.at; c < end; c++) {
 		bool escaped = *c == '\\';
 
 		c += escaped;
 		name[used++] = *c == '@' && !escaped ? '/' : *c;
 	}
 	name[used] = '\0';
-	p->at = end;
+	p->grammar.at = end;
 	return 0;
 }
 
-static int choice(struct parser *p, uint32_t *node);
-static int operand(struct parser *p, uint32_t *node);
-
-/* Reads by NEXT one level deeper. */
-static int deeper(struct parser *p, int (*next)(struct parser *p, uint32_t *node),
-		  uint32_t *node)
-{
-	int err;
-
-	if (p->tree->depth == DEPTH_MOST)
-		return error_at(p, p->at, "the expression is nested too deep");
-	p->tree->depth++;
-	err = next(p, node);
-	p->tree->depth--;
-	return err;
-}
-
-static int expect(struct parser *p, char c, const char *what)
-{
-	if (peek(p) != c)
-		return error_at(p, p->at, what);
-	p->at++;
-	return 0;
-}
-
-/* The two operands of a function, behind its '('. */
-static int arguments(struct parser *p, enum pm_metric_what what, uint32_t *node)
-{
-	struct metric_node n = {.what = what};
-	int err = deeper(p, choice, &n.operand[0]);
-
-	err = err ?: expect(p, ',', "a ',' and the second argument are missing");
-	err = err ?: deeper(p, choice, &n.operand[1]);
-	err = err ?: expect(p, ')', "a ')' is missing");
-	return err ?: add(p, n, node);
-}
-
-/* A function of the name of an event or a CPU, behind its '('. */
+/* A function of the name of an event or a CPU, whose '(' is at hand. */
 static int of_name(struct parser *p, const char *function, uint32_t *node)
 {
+	const char *open = p->grammar.at++;
 	struct metric_node n = {.what = PM_STEP_NUMBER};
 	char name[NAME_MOST];
 	int err;
 
-	peek(p);
-	err = take_name(p, name) ?: expect(p, ')', "a ')' is missing");
+	pm_grammar_peek(&p->grammar);
+	err = take_name(p, name) ?: pm_grammar_close(&p->grammar, open);
 	err = err
 		      ?: p->meaning->function(p->meaning->argument, function, name,
 					      &n.number);
@@ -220,29 +158,24 @@ static int of_name(struct parser *p, const char *function, uint32_t *node)
 
 static int named(struct parser *p, uint32_t *node)
 {
-	static const struct {
-		const char *name;
-		enum pm_metric_what what;
-	} functions[] = {
-		{"min", PM_STEP_MIN}, {"max", PM_STEP_MAX}, {"d_ratio", PM_STEP_RATIO}};
-	const char *from = p->at;
+	const char *from = p->grammar.at;
+	enum pm_metric_what what;
 	char name[NAME_MOST];
 	int err = take_name(p, name);
 
 	if (err)
 		return err;
 	if (!strcmp(name, "if") || !strcmp(name, "else"))
-		return error_at(p, from, "a number, an event or '(' is missing");
-	if (peek(p) != '(')
+		return pm_metric_error_at(p->grammar.place, -EINVAL, from,
+					  "a number, an event or '(' is missing");
+	if (pm_grammar_peek(&p->grammar) != '(')
 		return p->meaning->name(p->meaning->argument, name, node);
-	p->at++;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (!strcmp(name, functions[i].name))
-			return arguments(p, functions[i].what, node);
+	if (pm_grammar_is_function(pm_slice_of(name), &what))
+		return pm_grammar_arguments(&p->grammar, what, node);
 	if (!strcmp(name, "has_event") || !strcmp(name, "source_count") ||
 	    !strcmp(name, "strcmp_cpuid_str"))
 		return of_name(p, name, node);
-	return error_at(p, from, "an unknown function");
+	return pm_metric_error_at(p->grammar.place, -EINVAL, from, "an unknown function");
 }
 
 static int literal(struct parser *p, uint32_t *node)
@@ -252,98 +185,57 @@ static int literal(struct parser *p, uint32_t *node)
 	size_t length = 1;
 	int err;
 
-	while (is_word(p->at[length]) && length < sizeof(name) - 1) {
-		name[length] = p->at[length];
+	while (pm_formula_word(p->grammar.at[length]) && length < sizeof(name) - 1) {
+		name[length] = p->grammar.at[length];
 		length++;
 	}
 	name[length] = '\0';
 	err = p->meaning->literal(p->meaning->argument, name, &n.number);
 	if (err)
 		return err;
-	p->at += length;
+	p->grammar.at += length;
 	return add(p, n, node);
 }
 
-static int brackets(struct parser *p, uint32_t *node)
+static int operand(struct pm_grammar *g, uint32_t *node)
 {
-	return deeper(p, choice, node) ?: expect(p, ')', "a ')' is missing");
-}
+	struct parser *p = (struct parser *)g;
+	const char *end = metric_number_end(g->at);
 
-static int operand(struct parser *p, uint32_t *node)
-{
-	struct metric_node n = {.what = PM_STEP_NEGATE};
-	char c = peek(p);
-	const char *end;
-
-	if (c == '(' || c == '-') {
-		p->at++;
-		return c == '(' ? brackets(p, node)
-				: deeper(p, operand, &n.operand[0]) ?: add(p, n, node);
-	}
-	if (c == '#')
+	if (*g->at == '#')
 		return literal(p, node);
 	/* As in perf the longer one counts: 128B is a name. */
-	end = metric_number_end(p->at);
-	if (end > p->at && end >= symbol_end(p->at))
+	if (end > g->at && end >= symbol_end(g->at))
 		return number(p, end, node);
 	return named(p, node);
 }
 
-static int chain(struct parser *p, size_t level, uint32_t *node)
+static int operation(struct pm_grammar *g, enum pm_metric_what what,
+		     const uint32_t operands[3], uint32_t *node)
 {
-	const char *found;
-	char c;
-	int err;
+	struct metric_node n = {.what = what};
 
-	if (level == PM_METRIC_LEVELS)
-		return operand(p, node);
-	err = chain(p, level + 1, node);
-	while (!err && (c = peek(p)) &&
-	       (found = strchr(pm_metric_levels[level].characters, c))) {
-		struct metric_node n = {
-			.what = pm_metric_levels[level]
-					.what[found - pm_metric_levels[level].characters],
-			.operand = {*node}};
-
-		p->at++;
-		err = chain(p, level + 1, &n.operand[1]) ?: add(p, n, node);
-	}
-	return err;
-}
-
-/* Takes the word TEXT if it comes next. */
-static bool take_word(struct parser *p, const char *text)
-{
-	size_t length = strlen(text);
-
-	peek(p);
-	if (strncmp(p->at, text, length) != 0 || is_symbol(p->at[length]))
-		return false;
-	p->at += length;
-	return true;
-}
-
-static int choice(struct parser *p, uint32_t *node)
-{
-	struct metric_node n = {.what = PM_STEP_CHOOSE};
-	int err = chain(p, 0, node);
-
-	if (err || !take_word(p, "if"))
-		return err;
-	n.operand[0] = *node;
-	err = chain(p, 0, &n.operand[1]);
-	if (!err && !take_word(p, "else"))
-		err = error_at(p, p->at, "'else' is missing");
-	return err ?: deeper(p, choice, &n.operand[2]) ?: add(p, n, node);
+	memcpy(n.operand, operands, pm_metric_operands(what) * sizeof(*operands));
+	return add((struct parser *)g, n, node);
 }
 
 int metric_expression_parse(struct metric_tree *tree, const char *text,
 			    const struct metric_meaning *meaning, uint32_t *root)
 {
-	struct parser p = {.tree = tree, .meaning = meaning, .text = text, .at = text};
-	int err = deeper(&p, choice, root);
+	const struct pm_metric_place place = {.diag = meaning->diag,
+					      .item = pm_slice_of(text)};
+	struct parser p = {
+		.grammar = {.place = &place,
+			    .at = text,
+			    .end = text + strlen(text),
+			    .depth = &tree->depth,
+			    .depth_most = DEPTH_MOST,
+			    .operand = operand,
+			    .operation = operation,
+			    .is_word = is_symbol},
+		.tree = tree,
+		.meaning = meaning,
+	};
 
-	if (!err && peek(&p))
-		err = error_at(&p, p.at, "an operator is missing");
-	return err;
+	return pm_grammar_read(&p.grammar, root);
 }

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "core/report/model/metric.h"
+#include "core/report/model/formula.h"
 #include "core/text/diag.h"
 #include "core/text/text.h"
 
@@ -52,8 +52,5 @@ int metric_expression_parse(struct metric_tree *tree, const char *text,
 
 /* Returns the end of the number at AT, or AT: "1", ".5", "1e-9". */
 const char *metric_number_end(const char *at);
-
-/* Numbers of operands of an operation. */
-uint32_t metric_operands(enum pm_metric_what what);
 
 #endif

@@ -243,7 +243,7 @@ static int inputs_resolve(struct work *work, uint32_t root,
 
 		if (!used[i])
 			continue;
-		for (uint32_t k = 0; k < metric_operands(node->what); k++)
+		for (uint32_t k = 0; k < pm_metric_operands(node->what); k++)
 			used[node->operand[k]] = true;
 		if (node->what == PM_STEP_INPUT && !work->inputs[node->input].name)
 			err = input_resolve(work, &work->inputs[node->input], metric);
@@ -452,7 +452,8 @@ int cli_metrics_find(const char *subcommand, const char *names, bool cpus,
 	metric_definitions_free(&work.perf);
 	if (!err)
 		return 0;
-	return cli_fail(err == -EINVAL || err == -ELOOP || err == -EDOM ? CLI_USAGE
-									: CLI_FAILED,
-			subcommand, "%s", work.diag.text);
+	err = err == -EINVAL || err == -E2BIG || err == -ELOOP || err == -EDOM
+		      ? CLI_USAGE
+		      : CLI_FAILED;
+	return cli_fail(err, subcommand, "%s", work.diag.text);
 }

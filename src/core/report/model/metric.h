@@ -62,14 +62,6 @@ struct pm_metric_step {
 	double number;
 };
 
-/* The operators of a formula, those that bind least first. perf's expressions have the same. */
-#define PM_METRIC_LEVELS 6
-struct pm_metric_level {
-	const char *characters;
-	enum pm_metric_what what[3];
-};
-extern const struct pm_metric_level pm_metric_levels[PM_METRIC_LEVELS];
-
 struct pm_metric {
 	char *region; /* a pattern (fnmatch(3)) of regions that it is for alone; NULL: all */
 	char *name;	     /* in JSON and CSV */
@@ -105,6 +97,9 @@ bool pm_metric_is_same(const struct pm_metric *a, const struct pm_metric *b);
 
 /* Those of PERFMON_METRICS; NULL, and a note in OPTIONS, if there is a mistake in them. */
 struct pm_metrics *pm_metrics_of(struct pm_options *options);
+
+/* Returns how many operands WHAT has, which is not an operation if it has none. */
+uint32_t pm_metric_operands(enum pm_metric_what what);
 
 /* Returns what the operation WHAT makes of its OPERANDS, or NAN: no value. */
 double pm_metric_step_value(enum pm_metric_what what, const double *operands);
