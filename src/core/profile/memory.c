@@ -18,7 +18,7 @@
 #define INTERRUPTIONS 1000
 #define PART_LEAST    4096
 
-struct pm_profile_memory pm_profile_memory = {.fd = -1};
+struct pm_profile_memory pm_profile_memory = {.file = PM_OWNED_NONE};
 
 bool pm_profile_exists(void)
 {
@@ -42,38 +42,21 @@ void *pm_profile_at(uint64_t offset)
 	return pm_profile_memory.base + offset;
 }
 
-/* Returns whether the descriptor is still ours. Another file must be neither grown nor
- * closed. */
-static bool fd_is_ours(void)
-{
-	const struct pm_profile_memory *memory = &pm_profile_memory;
-	struct stat st;
-
-	return memory->fd >= 0 && !pm_kernel_fstat(memory->fd, &st) &&
-	       st.st_dev == memory->device && st.st_ino == memory->inode;
-}
-
-static void close_fd(void)
-{
-	if (fd_is_ours())
-		pm_kernel_close(pm_profile_memory.fd);
-	pm_profile_memory.fd = -1;
-}
-
 /* Daemons close all descriptors that they do not know, so the file is opened again. */
 static bool open_again(void)
 {
 	struct pm_profile_memory *memory = &pm_profile_memory;
+	int fd = -1;
 
-	if (!memory->place.path[0])
-		return false;
-	memory->fd =
-		pm_kernel_open(memory->place.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
-	if (fd_is_ours())
+	if (memory->place.path[0])
+		fd = pm_kernel_open(memory->place.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK,
+				    0);
+	memory->file.fd = fd;
+	if (!pm_owned_check(&memory->file))
 		return true;
-	if (memory->fd >= 0)
-		pm_kernel_close(memory->fd);
-	memory->fd = -1;
+	if (fd >= 0)
+		pm_kernel_close(fd);
+	memory->file = PM_OWNED_NONE;
 	return false;
 }
 
@@ -140,7 +123,7 @@ static int map_over(uint64_t from, uint64_t upto, int fd)
  */
 static int map_part(uint64_t from, uint64_t upto)
 {
-	return pm_is_translated() ? map_over(from, upto, pm_profile_memory.fd) : 0;
+	return pm_is_translated() ? map_over(from, upto, pm_profile_memory.file.fd) : 0;
 }
 
 static int grow_file(uint64_t upto)
@@ -148,8 +131,8 @@ static int grow_file(uint64_t upto)
 	struct pm_profile_memory *memory = &pm_profile_memory;
 	int err = -EBADF;
 
-	if (fd_is_ours() || open_again())
-		err = pm_memory_allocate(memory->fd, memory->backed, upto);
+	if (!pm_owned_check(&memory->file) || open_again())
+		err = pm_memory_allocate(memory->file.fd, memory->backed, upto);
 	return err ?: map_part(memory->backed, upto);
 }
 
@@ -168,7 +151,7 @@ static int continue_privately(int error)
 		 "the profile's memory could not grow beyond %llu KiB (%s): the profile "
 		 "continues in private memory, invisible to other processes",
 		 (unsigned long long)memory->backed >> 10, strerror(-error));
-	close_fd();
+	pm_owned_close(&memory->file);
 	err = map_over(memory->backed, memory->space, -1);
 	if (err)
 		memory->space = memory->backed;
@@ -187,7 +170,7 @@ int pm_memory_back(uint64_t end)
 		upto = memory->space;
 	if (end > upto)
 		return -ENOSPC;
-	if (memory->fd >= 0)
+	if (memory->file.fd >= 0)
 		err = grow_file(upto);
 	if (err)
 		err = continue_privately(err);
@@ -214,10 +197,10 @@ int pm_memory_map(int fd, uint64_t allocated)
 {
 	struct pm_profile_memory *memory = &pm_profile_memory;
 	int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-	struct stat st = {0};
 	uint64_t space = space_wanted();
+	struct pm_owned file = PM_OWNED_NONE;
 	void *base;
-	int err = fd >= 0 ? pm_kernel_fstat(fd, &st) : 0;
+	int err = fd >= 0 ? pm_owned_learn(&file, fd) : 0;
 
 	if (err)
 		return err;
@@ -229,7 +212,7 @@ int pm_memory_map(int fd, uint64_t allocated)
 		return err;
 	memory->space = space;
 	memory->base = base;
-	memory->fd = fd;
+	memory->file = file;
 	if (fd >= 0 && pm_is_translated()) {
 		err = pm_kernel_mmap_fixed(base, space, PROT_NONE,
 					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -240,13 +223,11 @@ int pm_memory_map(int fd, uint64_t allocated)
 	if (err) {
 		pm_kernel_munmap(base, space);
 		memory->base = NULL;
-		memory->fd = -1;
+		memory->file = PM_OWNED_NONE;
 		return err;
 	}
 	pm_kernel_madvise(base, space, MADV_DONTFORK);
 	memory->reserved = 0;
-	memory->device = st.st_dev;
-	memory->inode = st.st_ino;
 	/* Pairs with the acquire in pm_profile_exists(), as in pm_memory_back(). */
 	__atomic_store_n(&memory->backed, allocated, __ATOMIC_RELEASE);
 	return 0;
@@ -264,7 +245,7 @@ int pm_memory_make_file(void)
 
 void pm_memory_leave(void)
 {
-	close_fd();
+	pm_owned_close(&pm_profile_memory.file);
 	pm_profile_memory.base = NULL;
 	pm_profile_memory.space = pm_profile_memory.backed = pm_profile_memory.reserved =
 		0;

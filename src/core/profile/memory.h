@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/kernel/owned.h"
 #include "perfmon/profile_layout.h"
 #include "core/profile/place.h"
 
@@ -21,12 +22,10 @@
  * pm_profile_exists() and functions like it read. */
 struct pm_profile_memory {
 	char *base;
-	uint64_t space;	   /* bytes mapped */
-	uint64_t backed;   /* bytes that may be touched */
-	uint64_t reserved; /* bytes handed out */
-	int fd;		   /* -1: private memory */
-	dev_t device;	   /* of fd: programs close descriptors that they do not know */
-	ino_t inode;
+	uint64_t space;		       /* bytes mapped */
+	uint64_t backed;	       /* bytes that may be touched */
+	uint64_t reserved;	       /* bytes handed out */
+	struct pm_owned file;	       /* none: private memory */
 	struct pm_profile_place place; /* of the file, while there is one */
 	char news[200]; /* a note that waits until the record being written is complete */
 };

@@ -121,7 +121,7 @@ static int begin_in_file(const struct pm_options *options,
 		pm_profile_memory.place.path[0] = '\0';
 		return err;
 	}
-	network = pm_profile_place_network(pm_profile_memory.fd);
+	network = pm_profile_place_network(pm_profile_memory.file.fd);
 	if (network)
 		pm_diag_set(
 			diag, 0,
