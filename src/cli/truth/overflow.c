@@ -215,8 +215,10 @@ void truth_skid(struct truth_finding *finding, const struct pm_event *event)
 	size_t count = 0;
 	int err = 0;
 
-	if (!truth_block_count)
+	if (!truth_block_count) {
+		truth_say(finding, TRUTH_UNJUDGED, "there are no blocks for this CPU");
 		return;
+	}
 	for (unsigned int precise = 0; precise <= 3; precise++) {
 		int result = sample(event, SKID_PERIOD, 1, precise, &sampled);
 
