@@ -423,3 +423,16 @@ Test(profile_file, a_mapping_is_of_a_file_of_its_file_system)
 	cr_assert(pm_process_map_is_of(&map, &status));
 	cr_assert_geq(pm_process_maps(getpid(), maps_this_file, NULL), 0);
 }
+
+/* "x" and 120 times two bytes: the limit of a message is inside of one of these. */
+Test(profile_file, a_long_path_is_cut_between_characters)
+{
+	struct pm_profile_file *file;
+	struct pm_diag diag = {0};
+	char path[242] = "x";
+
+	for (size_t i = 1; i + 2 < sizeof(path); i += 2)
+		memcpy(path + i, "\xc3\xa9", 3);
+	cr_assert_eq(pm_profile_file_open(path, &file, &diag), -ENOENT);
+	cr_assert(strstr(diag.text, "\xc3\xa9...'"), "%s", diag.text);
+}

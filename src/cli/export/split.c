@@ -16,12 +16,13 @@
 #include "cli/export/export.h"
 #include "core/report/model/times.h"
 #include "core/report/output/json.h"
+#include "core/text/text.h"
 
 static void put_name(struct pm_json *j, const char *name, const char *suffix)
 {
 	char text[200];
 
-	snprintf(text, sizeof(text), "%.150s%s", name, suffix);
+	snprintf(text, sizeof(text), "%.*s%s", pm_text_cut(name, 150), name, suffix);
 	pm_json_string(j, NULL, text);
 }
 

@@ -165,16 +165,16 @@ static int add_notes(const struct tree *tree, struct pm_snapshot *snapshot)
 	if (!err && !tree->has_symbols)
 		err = PM_NOTE(
 			snapshot,
-			"'%.200s' has no symbols (it is stripped): its own functions "
+			"'%.*s' has no symbols (it is stripped): its own functions "
 			"count in their callers from libraries, or in " PROFILE_PROGRAM,
-			tree->program);
+			pm_text_cut(tree->program, 200), tree->program);
 	if (!err && tree->has_symbols && tree->main < tree->object_count &&
 	    !code_has_local_names(tree->objects[tree->main]))
 		err = PM_NOTE(
 			snapshot,
-			"'%.200s' names only functions that other files may call (it is "
+			"'%.*s' names only functions that other files may call (it is "
 			"stripped): its other functions count in their callers",
-			tree->program);
+			pm_text_cut(tree->program, 200), tree->program);
 	if (!err && tree->lost)
 		err = PM_NOTE(snapshot,
 			      "%" PRIu64

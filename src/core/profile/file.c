@@ -14,6 +14,7 @@
 #include "core/kernel/life.h"
 #include "core/kernel/machine_id.h"
 #include "core/kernel/process_maps.h"
+#include "core/text/text.h"
 
 /* pm_profile_open() makes no larger profile. */
 #define SIZE_MOST (UINT64_C(1) << 30)
@@ -148,7 +149,8 @@ int pm_profile_file_open(const char *path, struct pm_profile_file **out,
 	struct stat st;
 	int fd;
 
-	snprintf(name, sizeof(name), "'%.200s%s'", path, strlen(path) > 200 ? "..." : "");
+	snprintf(name, sizeof(name), "'%.*s%s'", pm_text_cut(path, 200), path,
+		 strlen(path) > 200 ? "..." : "");
 	fd = open_regular(path, name, &st, diag);
 	return fd < 0 ? fd : make(fd, &st, name, out, diag);
 }
