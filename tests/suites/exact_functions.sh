@@ -309,7 +309,10 @@ missing() {
 	rm -f "$here"/missing*
 	# shellcheck disable=SC2016 # for the command's shell
 	run -o none -P "$here/missing" -- bash -c '
-		(trap "" USR1; (while :; do :; done) & kill -9 $!; wait $!)
+		(trap "" USR1; (: >"$0/began"; while :; do :; done) &
+			until [ -e "$0/began" ]; do :; done
+			kill -9 $!
+			wait $!)
 		(exec sleep 30) & echo $! >"$0/pid"
 		./work' "$here" && no_rest &&
 		both 0 out "2 more processes left no counts: killed by SIGKILL, or still running" "$perfmon" report "$here/missing"
