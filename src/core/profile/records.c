@@ -13,6 +13,8 @@
 
 /* IDs may have gaps of this many: a region is numbered before its record is visible. */
 #define REGION_GAP 4096
+/* A snapshot has at most this many different events. */
+#define EVENTS_MOST 512
 
 void pm_snapshot_problem(struct pm_snapshot *s, const char *format, ...)
 {
@@ -236,10 +238,10 @@ static void mend(struct pm_snapshot *s, struct perfmon_profile_counter *counter)
 
 /* The different events of a snapshot, in a hash table with open addressing. */
 struct pm_walk_events {
-	const struct perfmon_profile_counter *entry[4 * PM_WALK_EVENTS];
+	const struct perfmon_profile_counter *entry[4 * EVENTS_MOST];
 	uint64_t seed; /* random: a profile cannot choose names that collide */
 	uint32_t count, most;
-	bool by_paths; /* MOST is computed from the number of paths, not of all threads' nodes */
+	bool by_paths; /* MOST is computed; else it is what is always allowed */
 };
 
 static bool same_event(const struct perfmon_profile_counter *a,
@@ -249,44 +251,47 @@ static bool same_event(const struct perfmon_profile_counter *a,
 	       !memcmp(&a->scale, &b->scale, sizeof(a->scale));
 }
 
-/* Reports have values of steps as they have of paths. */
-static uint64_t count_steps(const struct pm_snapshot *s)
+/*
+ * Returns how many different events a snapshot of SIZE bytes with PATHS and steps may have; the
+ * events of one plan are always allowed. Reports have a value for each event in each
+ * path. An event takes 24 bytes of a node, so a program that counts all events in all
+ * paths stays below the limit. A forged profile may have many paths and unrelated events:
+ * their product would be the square of the size.
+ */
+static uint32_t events_most(uint64_t size, uint64_t paths)
 {
-	uint64_t steps = 0;
+	uint64_t most = (size / 16 + (UINT64_C(128) << 10)) / (paths + 1);
 
-	for (uint32_t i = 0; i < s->steps_count; i++)
-		steps += s->steps[i].count;
-	return steps;
+	return most > EVENTS_MOST		     ? EVENTS_MOST
+	       : most < PERFMON_PROFILE_COUNTERS_MAX ? PERFMON_PROFILE_COUNTERS_MAX
+						     : (uint32_t)most;
 }
 
 /* Counts the different paths of all threads of S, and the steps. */
 static int count_paths(const struct pm_snapshot *s, uint64_t *paths)
 {
 	struct pm_pairs pairs = {0};
-	uint32_t threads = s->thread_count + s->joined_count, most = 0, *number;
 	int err = 0;
 
-	for (uint32_t t = 0; t < threads; t++)
-		if (pm_snapshot_thread_at(s, t)->node_count > most)
-			most = pm_snapshot_thread_at(s, t)->node_count;
-	number = calloc((size_t)most + 1, sizeof(*number));
-	if (!number)
-		return -ENOMEM;
-	for (uint32_t t = 0; !err && t < threads; t++) {
+	for (uint32_t t = 0; !err && t < s->thread_count + s->joined_count; t++) {
 		const struct pm_snapshot_thread *thread = pm_snapshot_thread_at(s, t);
+		uint32_t *number =
+			calloc((size_t)thread->node_count + 1, sizeof(*number));
 
+		err = number ? 0 : -ENOMEM;
 		for (uint32_t n = 2; !err && n <= thread->node_count; n++) {
 			const struct perfmon_profile_node *node =
 				pm_snapshot_node(thread, n);
 
-			err = pm_pairs_get(
-				&pairs, node->parent > 1 ? number[node->parent] : 0,
-				node->region, (uint32_t)pairs.count + 1, &number[n]);
+			err = pm_pairs_get(&pairs, number[node->parent], node->region,
+					   (uint32_t)pairs.count + 1, &number[n]);
 		}
+		free(number);
 	}
-	*paths = pairs.count + count_steps(s);
+	*paths = pairs.count;
+	for (uint32_t i = 0; i < s->steps_count; i++)
+		*paths += s->steps[i].count;
 	pm_pairs_free(&pairs);
-	free(number);
 	return err;
 }
 
@@ -311,7 +316,7 @@ static int events_add(const struct pm_walk *walk, const struct pm_snapshot_plan 
 			if (err)
 				return err;
 			events->by_paths = true;
-			events->most = pm_walk_events_most(walk->size, paths);
+			events->most = events_most(walk->size, paths);
 		}
 		if (events->count == events->most)
 			return -E2BIG;
@@ -359,16 +364,12 @@ static const struct pm_walk_kind plan_kind = {PERFMON_PROFILE_TYPE_PLAN,
 
 int pm_walk_plans(struct pm_walk *walk)
 {
-	const struct pm_snapshot *s = walk->s;
-	uint64_t nodes = count_steps(s);
 	struct pm_walk_events *events = calloc(1, sizeof(*events));
 	int err = events ? 0 : -ENOMEM;
 
 	if (!err) {
-		for (uint32_t t = 0; t < s->thread_count + s->joined_count; t++)
-			nodes += pm_snapshot_thread_at(s, t)->node_count;
 		events->seed = pm_hash_seed();
-		events->most = pm_walk_events_most(walk->size, nodes);
+		events->most = PERFMON_PROFILE_COUNTERS_MAX;
 		walk->events = events;
 		err = pm_walk_each(walk, &plan_kind);
 		if (err == -E2BIG) {

@@ -112,23 +112,6 @@ struct pm_walk_kind {
 /* Takes all records of KIND, up to an error. Bad ones are a problem of the snapshot. */
 int pm_walk_each(struct pm_walk *walk, const struct pm_walk_kind *kind);
 
-/*
- * Returns how many different events a snapshot of SIZE bytes with PATHS and steps may have; the
- * events of one plan are always allowed. Reports have a value for each event in each
- * path. An event takes 24 bytes of a node, so a program that counts all events in all
- * paths stays below the limit. A forged profile may have many paths and unrelated events:
- * their product would be the square of the size.
- */
-#define PM_WALK_EVENTS 512
-static inline uint32_t pm_walk_events_most(uint64_t size, uint64_t paths)
-{
-	uint64_t most = (size / 16 + (UINT64_C(128) << 10)) / (paths + 1);
-
-	return most > PM_WALK_EVENTS		     ? PM_WALK_EVENTS
-	       : most < PERFMON_PROFILE_COUNTERS_MAX ? PERFMON_PROFILE_COUNTERS_MAX
-						     : (uint32_t)most;
-}
-
 /* Each of these copies one kind of the records found so far into the snapshot. */
 int pm_walk_regions(struct pm_walk *walk);
 int pm_walk_plans(struct pm_walk *walk);
