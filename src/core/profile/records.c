@@ -165,12 +165,11 @@ static int take_region(struct pm_walk *walk, void *head, uint64_t behind, uint64
 	return s->regions[region->id] ? 0 : -ENOMEM;
 }
 
-static const struct pm_walk_kind region_kind = {PERFMON_PROFILE_TYPE_REGION,
-						sizeof(struct perfmon_profile_region),
-						"a bad region", take_region};
-
 int pm_walk_regions(struct pm_walk *walk)
 {
+	static const struct pm_walk_kind kind = {PERFMON_PROFILE_TYPE_REGION,
+						 sizeof(struct perfmon_profile_region),
+						 "a bad region", take_region};
 	struct pm_snapshot *s = walk->s;
 	uint32_t last =
 		(uint32_t)walk->found[PERFMON_PROFILE_TYPE_REGION].count + REGION_GAP;
@@ -184,7 +183,7 @@ int pm_walk_regions(struct pm_walk *walk)
 	names[0] = strdup("");
 	if (!names[0])
 		return -ENOMEM;
-	err = pm_walk_each(walk, &region_kind);
+	err = pm_walk_each(walk, &kind);
 	while (!names[last])
 		last--;
 	for (uint32_t id = 1; !err && id <= last; id++) {
@@ -358,27 +357,26 @@ static int take_plan(struct pm_walk *walk, void *head, uint64_t behind, uint64_t
 	return 0;
 }
 
-static const struct pm_walk_kind plan_kind = {PERFMON_PROFILE_TYPE_PLAN,
-					      sizeof(struct perfmon_profile_plan),
-					      "a bad plan of events", take_plan};
-
 int pm_walk_plans(struct pm_walk *walk)
 {
+	static const struct pm_walk_kind kind = {PERFMON_PROFILE_TYPE_PLAN,
+						 sizeof(struct perfmon_profile_plan),
+						 "a bad plan of events", take_plan};
 	struct pm_walk_events *events = calloc(1, sizeof(*events));
-	int err = events ? 0 : -ENOMEM;
+	int err;
 
-	if (!err) {
-		events->seed = pm_hash_seed();
-		events->most = PERFMON_PROFILE_COUNTERS_MAX;
-		walk->events = events;
-		err = pm_walk_each(walk, &plan_kind);
-		if (err == -E2BIG) {
-			pm_snapshot_problem(walk->s,
-					    "the profile counts more than %u different "
-					    "events: events of later plans are missing",
-					    events->most);
-			err = 0;
-		}
+	if (!events)
+		return -ENOMEM;
+	events->seed = pm_hash_seed();
+	events->most = PERFMON_PROFILE_COUNTERS_MAX;
+	walk->events = events;
+	err = pm_walk_each(walk, &kind);
+	if (err == -E2BIG) {
+		pm_snapshot_problem(walk->s,
+				    "the profile counts more than %u different events: "
+				    "events of later plans are missing",
+				    events->most);
+		err = 0;
 	}
 	free(events);
 	return err;
