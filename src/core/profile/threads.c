@@ -106,98 +106,92 @@ static bool has(const struct pm_walk_list *list, uint64_t at)
 	return list->count && bsearch(&at, list->at, list->count, sizeof(at), by_offset);
 }
 
-/* Copies the nodes of THREAD, whose record is at offset AT. */
-static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
-		      uint64_t at)
+/* Copies the head of the record of nodes at offset AT. Returns whether the record is sound and continues
+ * the nodes of THREAD. */
+static bool take_lead(const struct pm_walk *walk, uint64_t at,
+		      const struct pm_snapshot_thread *thread,
+		      struct perfmon_profile_nodes *nodes)
+{
+	uint64_t size = 0;
+
+	if (has(&walk->found[PERFMON_PROFILE_TYPE_NODES], at))
+		size = pm_walk_record_size(walk, at);
+	if (size < sizeof(*nodes))
+		return false;
+	pm_walk_copy(nodes, walk->base + at, sizeof(*nodes));
+	return nodes->thread == thread->at && nodes->first == thread->node_count + 1 &&
+	       nodes->capacity && nodes->node_size >= thread->node_size &&
+	       nodes->node_size % 8 == 0 &&
+	       nodes->capacity <= (size - sizeof(*nodes)) / nodes->node_size;
+}
+
+/* Adds the node at FROM to THREAD, unless it does not fit: then *WRONG gets the reason. */
+static int add_node(struct pm_walk *walk, struct pm_snapshot_thread *thread,
+		    const unsigned char *from, uint16_t **depths, const char **wrong)
+{
+	uint32_t number = thread->node_count + 1;
+	struct perfmon_profile_node *node;
+	void *nodes = thread->nodes;
+
+	if (!PM_GROW(*depths, thread->node_count) ||
+	    !pm_grow(&nodes, thread->node_count, thread->node_size))
+		return -ENOMEM;
+	thread->nodes = nodes;
+	node = pm_snapshot_node(thread, number);
+	if (take_node(walk, from, node, thread->node_size)) {
+		node->flags &= ~PM_SNAPSHOT_TORN;
+	} else {
+		node->flags |= PM_SNAPSHOT_TORN;
+		thread->torn++;
+	}
+	*wrong = node_wrong(node, number, *depths);
+	if (!*wrong)
+		thread->node_count = number;
+	return 0;
+}
+
+/* Copies the nodes of THREAD. */
+static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread)
 {
 	const struct perfmon_profile_thread *record = &thread->record;
-	uint32_t counters = record->counters, count = 0;
+	uint32_t counters = record->counters;
 	uint64_t chain = record->nodes;
-	const struct pm_walk_list *nodes_found = &walk->found[PERFMON_PROFILE_TYPE_NODES];
 	const char *wrong = NULL;
 	uint16_t *depths = NULL;
-	size_t room = 0;
 	int err = 0;
 
-	if (counters > PERFMON_PROFILE_COUNTERS_MAX) {
+	if (counters > PERFMON_PROFILE_COUNTERS_MAX)
 		wrong = "its number of counters";
-		goto out;
-	}
 	thread->node_size = sizeof(struct perfmon_profile_node) +
 			    counters * sizeof(struct perfmon_profile_count);
 	if (record->flags & PERFMON_PROFILE_THREAD_STRIDE)
 		thread->node_size +=
 			sizeof(struct perfmon_profile_stride) + counters * sizeof(double);
-	while (count < record->node_count) {
+	while (!err && !wrong && thread->node_count < record->node_count) {
 		struct perfmon_profile_nodes nodes;
-		uint64_t size;
-		uint32_t here;
-		void *larger;
+		const unsigned char *from;
 
-		if (!has(nodes_found, chain)) {
-			/* The record may be new. */
+		/* The record may be new. */
+		if (!has(&walk->found[PERFMON_PROFILE_TYPE_NODES], chain))
 			err = pm_walk_find(walk);
-			if (err)
-				goto failed;
+		if (err || !take_lead(walk, chain, thread, &nodes)) {
+			wrong = "the place of its nodes";
+			break;
 		}
-		wrong = "the place of its nodes";
-		if (!has(nodes_found, chain))
-			break;
-		size = pm_walk_record_size(walk, chain);
-		if (size < sizeof(nodes))
-			break;
-		pm_walk_copy(&nodes, walk->base + chain, sizeof(nodes));
-		if (nodes.thread != at || nodes.first != count + 1 || !nodes.capacity ||
-		    nodes.node_size < thread->node_size || nodes.node_size % 8 ||
-		    nodes.capacity > (size - sizeof(nodes)) / nodes.node_size)
-			break;
-		wrong = NULL;
-		here = record->node_count - count;
-		if (here > nodes.capacity)
-			here = nodes.capacity;
-		if (count + (size_t)here > room) {
-			room = count + (size_t)here;
-			err = -ENOMEM;
-			larger = reallocarray(thread->nodes, room, thread->node_size);
-			if (!larger)
-				goto failed;
-			thread->nodes = larger;
-			larger = reallocarray(depths, room, sizeof(*depths));
-			if (!larger)
-				goto failed;
-			depths = larger;
-			err = 0;
-		}
-		for (uint32_t i = 0; i < here && !wrong; i++) {
-			const unsigned char *from = walk->base + chain + sizeof(nodes) +
-						    (size_t)i * nodes.node_size;
-			struct perfmon_profile_node *node =
-				pm_snapshot_node(thread, count + 1);
-
-			if (take_node(walk, from, node, thread->node_size)) {
-				node->flags &= ~PM_SNAPSHOT_TORN;
-			} else {
-				node->flags |= PM_SNAPSHOT_TORN;
-				thread->torn++;
-			}
-			wrong = node_wrong(node, count + 1, depths);
-			if (!wrong)
-				count++;
-		}
-		if (wrong)
-			break;
+		from = walk->base + chain + sizeof(nodes);
+		for (uint32_t i = 0; i < nodes.capacity && !err && !wrong &&
+				     thread->node_count < record->node_count;
+		     i++, from += nodes.node_size)
+			err = add_node(walk, thread, from, &depths, &wrong);
 		chain = nodes.next;
 	}
-	thread->node_count = count;
-out:
+	free(depths);
 	if (wrong)
 		pm_snapshot_problem(
 			walk->s,
 			"the profile's thread at byte %llu cannot be read in full: %s is "
 			"wrong",
-			(unsigned long long)at, wrong);
-failed:
-	free(depths);
+			(unsigned long long)thread->at, wrong);
 	return err;
 }
 
@@ -300,7 +294,7 @@ static int take_threads(struct pm_walk *walk, uint32_t type,
 			continue;
 		thread->at = list->at[i];
 		++*count;
-		err = take_nodes(walk, thread, list->at[i]);
+		err = take_nodes(walk, thread);
 		if (err)
 			return err;
 	}
