@@ -14,6 +14,17 @@
 
 TestSuite(profile_reader, .init = kept_begin, .fini = kept_end, .timeout = 60);
 
+/* Writes what has been built to PATH. */
+static void write_out(struct profile_builder *b, const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	cr_assert_not_null(file);
+	cr_assert_eq(fwrite(b->base, 1, builder_used(b), file), builder_used(b));
+	fclose(file);
+	builder_end(b);
+}
+
 /* Two threads of two events: "solve" of two visits with "a;b" of one below it, and a sum
  * of three threads without a node of its own. */
 static const char *build(void)
@@ -24,7 +35,6 @@ static const char *build(void)
 	struct perfmon_profile_plan *plan;
 	struct profile_builder b;
 	uint32_t outer, nested;
-	FILE *file;
 
 	builder_begin(&b, 1 << 20);
 	plan = builder_plan(&b, 1, 2);
@@ -61,11 +71,7 @@ static const char *build(void)
 	builder_visit(inner, 5);
 	inner->threads = 2;
 
-	file = fopen(path, "w");
-	cr_assert_not_null(file);
-	cr_assert_eq(fwrite(b.base, 1, builder_used(&b), file), builder_used(&b));
-	fclose(file);
-	builder_end(&b);
+	write_out(&b, path);
 	return path;
 }
 
@@ -182,6 +188,42 @@ Test(profile_reader, shows_threads_nodes_and_values)
 		perfmon_profile_get_values(profile, 1, 1, values, 2, sizeof(values[0])),
 		2);
 	cr_expect_eq(values[0].status, PERFMON_VALUE_NEVER_OPENED);
+	perfmon_profile_close(profile);
+}
+
+/* A visit of as many seconds as fit a number. */
+Test(profile_reader, times_beyond_their_type_are_the_largest)
+{
+	struct perfmon_profile_node_info info = {.size = sizeof(info)};
+	const char *path = in_folder("long");
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_value value;
+	struct perfmon_profile *profile;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	uint32_t region;
+
+	builder_begin(&b, 1 << 20);
+	builder_header(&b)->clock = PERFMON_PROFILE_CLOCK_TIMESTAMP;
+	builder_header(&b)->ticks_hz = 1;
+	builder_plan(&b, 1, 1);
+	region = builder_region(&b, "long");
+	thread = builder_thread(&b, 42, 1, 1);
+	builder_nodes(&b, thread, 2);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, region);
+	builder_visit(node, UINT64_MAX);
+	node->count[0].sum = 5;
+	write_out(&b, path);
+
+	cr_assert_eq(perfmon_profile_open(&profile, path, 0, NULL, 0), 0);
+	cr_assert_eq(perfmon_profile_get_node(profile, 0, 1, &info), 0);
+	cr_expect_eq(info.time_ns, UINT64_MAX);
+	cr_assert_eq(perfmon_profile_get_values(profile, 0, 1, &value, 1, sizeof(value)),
+		     1);
+	cr_expect_eq(value.status, PERFMON_VALUE_COUNTED);
+	cr_expect_eq(value.enabled_ns, UINT64_MAX);
+	cr_expect_eq(value.running_ns, UINT64_MAX);
 	perfmon_profile_close(profile);
 }
 

@@ -624,8 +624,8 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 
 		if (package)
 			made.enabled_ns = whole(node->count[c].squares);
-		else if (open && on_cpu_ns > 0)
-			made.enabled_ns = (uint64_t)on_cpu_ns;
+		else if (open)
+			made.enabled_ns = whole(on_cpu_ns);
 		if (made.enabled_ns > node->count[c].lost_ns)
 			made.running_ns = made.enabled_ns - node->count[c].lost_ns;
 		made.value = open ? node->count[c].sum : 0;
