@@ -645,3 +645,20 @@ Test(snapshot, what_is_added_later_is_passed_over)
 	pm_snapshot_free(s);
 	builder_end(&added);
 }
+
+/* A sum stops at the maximum of its type, also that of squares, which has two parts. */
+Test(snapshot, sums_of_nodes_stop_at_the_maximum)
+{
+	const struct perfmon_profile_node from = {.sequence = 2,
+						  .entered = 1,
+						  .time_ticks = UINT64_MAX,
+						  .time_squares_high = UINT64_MAX};
+	const struct pm_node_part part = {.node = &from, .ratio = 1};
+	struct perfmon_profile_node to = from;
+
+	pm_node_add(&to, &part);
+	cr_expect_eq(to.sequence, 4);
+	cr_expect_eq(to.time_ticks, UINT64_MAX);
+	cr_expect_eq(to.time_squares_high, UINT64_MAX);
+	cr_expect_eq(to.time_squares, UINT64_MAX);
+}

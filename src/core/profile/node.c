@@ -115,7 +115,10 @@ static void add_squares(struct perfmon_profile_node *to, double squares)
 	unsigned __int128 sum =
 		(unsigned __int128)to->time_squares_high << 64 | to->time_squares;
 
-	sum += (unsigned __int128)(squares < 0x1p127 ? squares : 0x1p127);
+	if (__builtin_add_overflow(
+		    sum, (unsigned __int128)(squares < 0x1p127 ? squares : 0x1p127),
+		    &sum))
+		sum = ~(unsigned __int128)0;
 	PM_PUT(to->time_squares, (uint64_t)sum);
 	PM_PUT(to->time_squares_high, (uint64_t)(sum >> 64));
 }
