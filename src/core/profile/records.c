@@ -418,7 +418,7 @@ static int take_unmatched(struct pm_walk *walk, void *head, uint64_t behind,
 		return -EINVAL;
 	if (!PM_GROW(s->unmatched, s->unmatched_count))
 		return -ENOMEM;
-	text = text_copy(walk, behind, kind->name_length + kind->place_length);
+	text = text_copy(walk, behind, (size_t)kind->name_length + kind->place_length);
 	if (!text)
 		return -ENOMEM;
 	/* pm_snapshot_free() frees the part that was copied. */
