@@ -7,9 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pm_pairs {	/* all zero: empty */
-	uint64_t *keys; /* parent << 32 | region; 0 is free: regions count from 1 */
-	uint32_t *numbers;
+struct pm_pair {
+	uint64_t key; /* parent << 32 | region; 0 is free: regions count from 1 */
+	uint32_t number;
+};
+
+struct pm_pairs { /* all zero: empty */
+	struct pm_pair *at;
 	size_t count, room; /* room is a power of two; at most half of it is in use */
 };
 
