@@ -177,6 +177,9 @@ node_of(const struct pm_snapshot *s, const struct perfmon_profile_steps *last,
 	return node->region == steps->path[steps->depth - 1] ? node : NULL;
 }
 
+/* Takes PART from FIELD, of which at least 0 is left. */
+#define LESS(field, part) ((field) = (field) > (part) ? (field) - (part) : 0)
+
 /* Makes of NODE what it has more than BEFORE. */
 static void node_less(struct perfmon_profile_node *node,
 		      const struct perfmon_profile_node *before, uint32_t counters)
@@ -185,26 +188,22 @@ static void node_less(struct perfmon_profile_node *node,
 
 	squares = (unsigned __int128)node->time_squares_high << 64 | node->time_squares;
 	low = (unsigned __int128)before->time_squares_high << 64 | before->time_squares;
-	squares = squares > low ? squares - low : 0;
+	LESS(squares, low);
 	node->time_squares = (uint64_t)squares;
 	node->time_squares_high = (uint64_t)(squares >> 64);
-	node->sequence = pm_less(node->sequence, before->sequence);
-	node->entered = pm_less(node->entered, before->entered);
-	node->time_ticks = pm_less(node->time_ticks, before->time_ticks);
-	node->off_cpu_ns = pm_less(node->off_cpu_ns, before->off_cpu_ns);
-	node->fallback_reads =
-		(uint32_t)pm_less(node->fallback_reads, before->fallback_reads);
-	node->retries = (uint32_t)pm_less(node->retries, before->retries);
-	node->migrations = (uint32_t)pm_less(node->migrations, before->migrations);
-	node->mismatched_ends =
-		(uint32_t)pm_less(node->mismatched_ends, before->mismatched_ends);
-	node->dropped_counts =
-		(uint32_t)pm_less(node->dropped_counts, before->dropped_counts);
-	node->defects = (uint32_t)pm_less(node->defects, before->defects);
+	LESS(node->sequence, before->sequence);
+	LESS(node->entered, before->entered);
+	LESS(node->time_ticks, before->time_ticks);
+	LESS(node->off_cpu_ns, before->off_cpu_ns);
+	LESS(node->fallback_reads, before->fallback_reads);
+	LESS(node->retries, before->retries);
+	LESS(node->migrations, before->migrations);
+	LESS(node->mismatched_ends, before->mismatched_ends);
+	LESS(node->dropped_counts, before->dropped_counts);
+	LESS(node->defects, before->defects);
 	for (uint32_t i = 0; i < counters; i++) {
-		node->count[i].sum = pm_less(node->count[i].sum, before->count[i].sum);
-		node->count[i].lost_ns =
-			pm_less(node->count[i].lost_ns, before->count[i].lost_ns);
+		LESS(node->count[i].sum, before->count[i].sum);
+		LESS(node->count[i].lost_ns, before->count[i].lost_ns);
 		node->count[i].squares = 0; /* a mark has none */
 	}
 }
@@ -253,29 +252,25 @@ static void steps_end(struct pm_snapshot_steps *steps)
 /* Moves what was found into the snapshot, and adds what each node has since the last mark. */
 static int found_end(struct pm_snapshot *s, struct pm_walk_steps *found)
 {
-	int err = 0;
-
 	s->steps = calloc(PERFMON_PROFILE_STEPS_MAX, sizeof(*s->steps));
 	if (!s->steps)
 		return -ENOMEM;
-	for (uint32_t i = 0; !err && i < PERFMON_PROFILE_STEPS_MAX; i++) {
+	for (uint32_t i = 0; i < PERFMON_PROFILE_STEPS_MAX; i++) {
 		const struct perfmon_profile_node *node;
 		struct pm_snapshot_steps *steps = &found->steps[i];
 
 		if (!found->last[i].series)
 			continue;
 		node = node_of(s, &found->last[i], steps);
-		if (node)
-			err = node_add(steps, 0, node);
-		if (err)
-			return err;
+		if (node && node_add(steps, 0, node))
+			return -ENOMEM;
 		steps_end(steps);
 		if (!steps->count)
 			continue;
 		s->steps[s->steps_count++] = *steps;
 		memset(steps, 0, sizeof(*steps));
 	}
-	return err;
+	return 0;
 }
 
 int pm_walk_steps(struct pm_walk *walk)
