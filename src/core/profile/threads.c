@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/profile/pairs.h"
 #include "core/profile/walk.h"
 #include "core/text/grow.h"
 
@@ -231,48 +232,28 @@ static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *
 	return true;
 }
 
-static int by_generation(const void *a, const void *b)
-{
-	const struct pm_snapshot_plan *x = *(const struct pm_snapshot_plan *const *)a;
-	const struct pm_snapshot_plan *y = *(const struct pm_snapshot_plan *const *)b;
-
-	if (x->generation != y->generation)
-		return x->generation < y->generation ? -1 : 1;
-	return x->counter_count < y->counter_count ? -1
-						   : x->counter_count > y->counter_count;
-}
-
-/* Returns the plan of RECORD's generation and number of counters. ORDER is sorted by both. */
-static const struct pm_snapshot_plan *plan_of(struct pm_snapshot *s,
-					      const struct pm_snapshot_plan *const *order,
-					      const struct perfmon_profile_thread *record)
-{
-	const struct pm_snapshot_plan key = {.generation = record->generation,
-					     .counter_count = record->counters};
-	const struct pm_snapshot_plan *wanted = &key, *const * found;
-
-	found = bsearch(&wanted, order, s->plan_count, sizeof(*order), by_generation);
-	if (!found && record->counters)
-		pm_snapshot_problem(
-			s, "a thread of the profile counts events that no plan names");
-	return found ? *found : NULL;
-}
-
 int pm_walk_thread_plans(struct pm_snapshot *s)
 {
-	const struct pm_snapshot_plan **order =
-		malloc(((size_t)s->plan_count + 1) * sizeof(*order));
 	struct pm_snapshot_thread *thread;
+	struct pm_pairs pairs = {
+		0}; /* from a generation and a number of counters above 0 */
+	uint32_t number;
+	int err = 0;
 
-	if (!order)
-		return -ENOMEM;
-	for (uint32_t p = 0; p < s->plan_count; p++)
-		order[p] = &s->plans[p];
-	qsort(order, s->plan_count, sizeof(*order), by_generation);
-	for (uint32_t t = 0; (thread = pm_snapshot_thread_at(s, t)); t++)
-		thread->plan = plan_of(s, order, &thread->record);
-	free(order);
-	return 0;
+	for (uint32_t p = 0; !err && p < s->plan_count; p++)
+		err = pm_pairs_get(&pairs, s->plans[p].generation,
+				   s->plans[p].counter_count + 1, p, &number);
+	for (uint32_t t = 0; !err && (thread = pm_snapshot_thread_at(s, t)); t++) {
+		number = pm_pairs_find(&pairs, thread->record.generation,
+				       thread->record.counters + 1, s->plan_count);
+		if (number < s->plan_count)
+			thread->plan = &s->plans[number];
+		else if (thread->record.counters)
+			pm_snapshot_problem(s, "a thread of the profile counts events "
+					       "that no plan names");
+	}
+	pm_pairs_free(&pairs);
+	return err;
 }
 
 /* Copies the records of TYPE into the *COUNT elements of *THREADS. */
