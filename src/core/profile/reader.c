@@ -585,6 +585,20 @@ static uint32_t status_of(const struct pm_snapshot_thread *thread,
 					       : PERFMON_VALUE_COUNTED);
 }
 
+/* Returns how long NODE was on the CPU in the visits that its counts belong to: those whose counts were
+ * not dropped. */
+static double counted_ns(const struct pm_snapshot *s,
+			 const struct perfmon_profile_node *node)
+{
+	double ns =
+		pm_snapshot_ns(s, (double)node->time_ticks) - (double)node->off_cpu_ns;
+	double measured = (double)pm_snapshot_visits(node);
+
+	if (measured > node->dropped_counts)
+		return ns * (measured - node->dropped_counts) / measured;
+	return node_kind(node) == PERFMON_PROFILE_NODE_KIND_ADOPTED ? ns : 0;
+}
+
 PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 					 uint32_t thread, uint32_t index,
 					 struct perfmon_profile_value *values,
@@ -592,9 +606,9 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct perfmon_profile_node *node = node_at(of, index);
-	double on_cpu_ns, measured;
-	bool adopted;
 	uint32_t events, first;
+	double on_cpu_ns;
+	bool adopted;
 
 	if (!node || PM_VECTOR_CHECK(values, count, element_size, PM_VECTOR_OUT,
 				     perfmon_profile_value, 48))
@@ -605,15 +619,8 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 			"for all three arguments");
 	events = of->plan ? of->plan->counter_count : 0;
 	first = events ? first_event(profile->snapshot, of->plan) : 0;
-	measured = (double)pm_snapshot_visits(node);
 	adopted = node_kind(node) == PERFMON_PROFILE_NODE_KIND_ADOPTED;
-	on_cpu_ns = pm_snapshot_ns(profile->snapshot, (double)node->time_ticks) -
-		    (double)node->off_cpu_ns;
-	/* The counts belong to the visits whose counts were not dropped. */
-	if (measured > node->dropped_counts)
-		on_cpu_ns = on_cpu_ns * (measured - node->dropped_counts) / measured;
-	else if (!adopted)
-		on_cpu_ns = 0;
+	on_cpu_ns = counted_ns(profile->snapshot, node);
 	for (uint32_t c = 0; c < events && c < count; c++) {
 		struct perfmon_profile_value made = {.event = first + c};
 		bool package =
