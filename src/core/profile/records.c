@@ -79,9 +79,9 @@ int pm_walk_find(struct pm_walk *walk)
 		struct pm_walk_list *list;
 		uint32_t type;
 
+		walk->next = UINT64_MAX; /* unless this one is sound */
 		if (used - at < sizeof(lead)) {
 			pm_snapshot_problem(walk->s, "the profile ends inside a record");
-			walk->next = UINT64_MAX;
 			break;
 		}
 		pm_walk_copy(lead, walk->base + at, sizeof(lead));
@@ -92,7 +92,6 @@ int pm_walk_find(struct pm_walk *walk)
 					    "(%llu bytes long): the rest is missing",
 					    (unsigned long long)at,
 					    (unsigned long long)lead[1]);
-			walk->next = UINT64_MAX;
 			break;
 		}
 		walk->next = at + lead[1];

@@ -214,8 +214,7 @@ void *pm_profile_reserve(uint32_t type, size_t size)
 	size = (size + 7) & ~(size_t)7;
 	if (!pm_profile_memory.base || pm_memory_back(pm_profile_memory.reserved + size))
 		return NULL;
-	record = (struct perfmon_profile_record *)(void *)(pm_profile_memory.base +
-							   pm_profile_memory.reserved);
+	record = pm_profile_at(pm_profile_memory.reserved);
 	pm_profile_memory.reserved += size;
 	record->type = type;
 	record->size = size;
