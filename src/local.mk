@@ -80,7 +80,6 @@ libperfmon_core_la_SOURCES = \
 	src/core/named/find.c src/core/named/join.c src/core/named/named.h \
 	src/core/packages/packages.c src/core/packages/packages.h \
 	src/core/info/info.c src/core/info/info.h src/core/info/try.c \
-	src/core/profile/copies.c src/core/profile/copies.h \
 	src/core/profile/file.c src/core/profile/file.h src/core/profile/memory.c \
 	src/core/profile/memory.h src/core/profile/node.c src/core/profile/node.h src/core/profile/pack.c \
 	src/core/profile/place.c src/core/profile/place.h src/core/profile/profile.h \

@@ -14,6 +14,7 @@
 #include "core/kernel/life.h"
 #include "core/kernel/machine_id.h"
 #include "core/kernel/process_maps.h"
+#include "core/profile/memory.h"
 #include "core/text/text.h"
 
 /* pm_profile_open() makes no larger profile. */
@@ -209,24 +210,30 @@ static int open_mapping(const struct search *search, const struct pm_process_map
 			   search->name, mapping->path);
 }
 
-/* Returns whether PID's memory at MAPPING begins as a profile does, if it can be read. A
- * failure to open any other file is of no interest. */
-static bool holds_profile(pid_t pid, const struct pm_process_map *mapping)
+/* Reads SIZE bytes of PID's memory. An unreadable page is an error, not a signal. */
+static bool read_memory(pid_t pid, uint64_t at, void *to, size_t size)
 {
-	uint64_t magic = 0;
 	char path[64];
+	bool whole;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	fd = pm_kernel_open(path, O_RDONLY, 0);
 	if (fd < 0)
 		return false;
-	if (pm_kernel_pread(fd, &magic, sizeof(magic),
-			    mapping->from + offsetof(struct perfmon_profile_header,
-						     magic)) != sizeof(magic))
-		magic = 0;
+	whole = pm_kernel_pread(fd, to, size, at) == (ssize_t)size;
 	pm_kernel_close(fd);
-	return magic == PERFMON_PROFILE_MAGIC;
+	return whole;
+}
+
+/* Returns whether PID's memory at MAPPING begins as a profile does, if it can be read. A
+ * failure to open any other file is of no interest. */
+static bool holds_profile(pid_t pid, const struct pm_process_map *mapping)
+{
+	uint64_t magic, at = offsetof(struct perfmon_profile_header, magic);
+
+	return read_memory(pid, mapping->from + at, &magic, sizeof(magic)) &&
+	       magic == PERFMON_PROFILE_MAGIC;
 }
 
 /* Returns true when the search is over. */
@@ -452,4 +459,33 @@ void pm_profile_file_close(struct pm_profile_file *file)
 	unmap(file);
 	pm_kernel_close(file->fd);
 	free(file);
+}
+
+static bool count_copy(const struct pm_process_map *map, void *argument)
+{
+	const struct perfmon_profile_header *own = pm_profile_header();
+	struct perfmon_profile_header other;
+	struct pm_copies *copies = argument;
+
+	/* A read of a device's memory may change the device. */
+	if (!map->shared || !map->writable || map->offset || map->path[0] != '/' ||
+	    (!strncmp(map->path, "/dev/", 5) && strncmp(map->path, "/dev/shm/", 9)) ||
+	    map->from == (uintptr_t)own)
+		return false;
+	if (!read_memory(pm_kernel_getpid(), map->from, &other, sizeof(other)) ||
+	    other.magic != PERFMON_PROFILE_MAGIC || other.pid != own->pid ||
+	    other.start_time != own->start_time)
+		return false;
+	copies->others++;
+	if (other.begin_ns < own->begin_ns ||
+	    (other.begin_ns == own->begin_ns && map->from < (uintptr_t)own))
+		copies->before++;
+	return false;
+}
+
+void pm_copies_find(struct pm_copies *copies)
+{
+	memset(copies, 0, sizeof(*copies));
+	if (pm_profile_exists())
+		pm_process_maps(pm_kernel_getpid(), count_copy, copies);
 }

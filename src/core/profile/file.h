@@ -65,4 +65,15 @@ pm_profile_file_header(const struct pm_profile_file *file);
 
 void pm_profile_file_close(struct pm_profile_file *file); /* NULL is accepted */
 
+/* Other copies of the library in this process: in a plugin that is linked with the archive, or in a
+ * namespace of dlmopen(3). Each has regions and a profile of its own. */
+struct pm_copies {
+	unsigned int others; /* copies that have used a region */
+	unsigned int before; /* copies whose profile is older than ours */
+};
+
+/* Finds the other copies by their profiles, among the process's mappings. Allocates
+ * nothing. */
+void pm_copies_find(struct pm_copies *copies);
+
 #endif

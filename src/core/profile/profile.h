@@ -8,7 +8,6 @@
 #ifndef PM_PROFILE_PROFILE_H
 #define PM_PROFILE_PROFILE_H
 
-#include "core/profile/copies.h"
 #include "core/profile/file.h"
 #include "core/profile/node.h"
 #include "core/profile/snapshot.h"
