@@ -156,6 +156,31 @@ Test(kept, without_a_file_it_is_kept_in_memory)
 		0);
 }
 
+static int names_no_other_file(void)
+{
+	struct pm_snapshot *s = NULL;
+
+	visit("work", 5);
+	CHILD_CHECK(!pm_regions_snapshot(&s, NULL));
+	CHILD_CHECK(probe_note(s, "the profile is kept in memory"));
+	CHILD_CHECK(!probe_note(s, "there was a file"));
+	return 0;
+}
+
+/* The name that was tried last is no longer that of a file. */
+Test(kept, a_name_that_gets_too_long_is_not_the_profiles)
+{
+	char name[255];
+	int fd;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	fd = open(in_folder(name), O_WRONLY | O_CREAT, 0600);
+	cr_assert_geq(fd, 0);
+	close(fd);
+	cr_assert_eq(with_profile(in_folder(name), names_no_other_file), 0);
+}
+
 /* --- relatives ---------------------------------------------------------------------- */
 
 static void *visit_in_thread(void *name)

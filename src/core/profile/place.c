@@ -118,11 +118,13 @@ int pm_profile_place_open(struct pm_profile_place *place,
 			image);
 		self->image = image + 1;
 	}
-	if (err < 0)
+	if (err < 0) {
+		place->path[0] = '\0';
 		return pm_diag_set(diag, err,
 				   "cannot keep the profile in '%s' (%s): the profile is "
 				   "kept in memory, and lost if the program is killed",
 				   options->profile_path, strerror(-err));
+	}
 	place->fd = err;
 	if (!self->parent_link)
 		find_parent(options, host, self);

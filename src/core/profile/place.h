@@ -15,7 +15,7 @@
 
 struct pm_profile_place {
 	int fd;
-	char path[4096]; /* the path of fd */
+	char path[4096]; /* the path of fd; "": there is none */
 	size_t wanted;	 /* length of the name that was requested */
 };
 
