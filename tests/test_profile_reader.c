@@ -227,6 +227,39 @@ Test(profile_reader, times_beyond_their_type_are_the_largest)
 	perfmon_profile_close(profile);
 }
 
+/* A sum of processes stops there, and is read with the visits that were measured. */
+Test(profile_reader, visits_beyond_their_type_are_the_largest)
+{
+	struct perfmon_profile_node_info info = {.size = sizeof(info)};
+	const char *path = in_folder("many");
+	struct perfmon_profile_stride *stride;
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile *profile;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	uint32_t region;
+
+	builder_begin(&b, 1 << 20);
+	region = builder_region(&b, "many");
+	thread = builder_thread(&b, 42, 1, 0);
+	thread->flags |= PERFMON_PROFILE_THREAD_STRIDE;
+	thread->node_size += sizeof(*stride);
+	builder_nodes(&b, thread, 2);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, region);
+	builder_visit(node, 7);
+	stride = (void *)&node->count[0];
+	stride->skipped = UINT64_MAX;
+	stride->weight = 1;
+	write_out(&b, path);
+
+	cr_assert_eq(perfmon_profile_open(&profile, path, 0, NULL, 0), 0);
+	cr_assert_eq(perfmon_profile_get_node(profile, 0, 1, &info), 0);
+	cr_expect_eq(info.measured, 1);
+	cr_expect_eq(info.visits, UINT64_MAX);
+	perfmon_profile_close(profile);
+}
+
 Test(profile_reader, refuses_what_is_not_there)
 {
 	struct perfmon_profile *profile = NULL, *open = open_built();

@@ -502,7 +502,7 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 		.parent = from->parent ? from->parent - 1 : 0,
 		.depth = ancestors(of, index, line),
 		.threads = is_sum(of) ? from->threads : 1,
-		.visits = pm_snapshot_visits(from) + (stride ? stride->skipped : 0),
+		.visits = pm_plus(pm_snapshot_visits(from), stride ? stride->skipped : 0),
 		.entered = from->entered,
 		.measured = pm_snapshot_visits(from),
 		.weight = stride && stride->weight ? stride->weight

@@ -51,7 +51,7 @@ static void add_node(const struct pm_snapshot *snapshot,
 	double held =
 		stride && stride->weight ? (double)stride->weight : (double)measured;
 	/* Values of all visits are SHARE times those of the measured ones. */
-	double share = held > 0 ? (double)(measured + skipped) / held : 1;
+	double share = held > 0 ? (double)pm_plus(measured, skipped) / held : 1;
 
 	if (pm_node_is_quantity(node))
 		return;
