@@ -426,9 +426,9 @@ int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **
 		}
 		size = (uint64_t)st.st_size < SIZE_MOST ? (uint64_t)st.st_size
 							: SIZE_MOST;
-		/* If nothing has been added, the last snapshot is as good as another
-		 * would be. */
-		if (s && size <= before)
+		/* If nothing has been added, the last snapshot is as good as another would be. A
+		 * copy is not of one moment: what was written meanwhile may be in it in part. */
+		if (s && size <= before && (file->may_map || tries < GROWTHS - 1))
 			break;
 		pm_snapshot_free(s);
 		s = NULL;
