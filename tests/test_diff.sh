@@ -409,16 +409,21 @@ try "... not those of both" alike
 # --- many regions -----------------------------------------------------------------------
 
 # CPU time: on a busy machine single visits take a hundred times as long by the clock, and one
-# region may stay open all the same. Measuring takes longer under a sanitizer, and the change of
-# a region that is too short then is not tested.
-slow() { PERFMON_EVENTS=task-clock PERFMON_PROFILE=$here/slow$1 ./tests/programs/diff_phases; }
-fast() { PERFMON_EVENTS=task-clock PERFMON_PROFILE=$here/fast$1 ./tests/programs/diff_phases faster; }
+# region may stay open all the same. Under a sanitizer the shortest regions are 5 us, of which
+# measuring takes the larger part: a busy machine leaves some of them open there.
+phases=./tests/programs/diff_phases
+slow() { PERFMON_EVENTS=task-clock PERFMON_PROFILE=$here/slow$1 $phases; }
+fast() { PERFMON_EVENTS=task-clock PERFMON_PROFILE=$here/fast$1 $phases faster; }
 phases() {
 	for run in 1 3 5; do
 		slow $run && fast $run && fast $((run + 1)) && slow $((run + 1)) || return 1
 	done
 	diff 3 --only task-clock "$here"/slow[1-6] -- "$here"/fast[1-6]
 	cp "$here/out" "$here/phases"
+	if grep -q -e __asan_init -e __tsan_init $phases "${phases%/*}/.libs/${phases##*/}" 2>/dev/null; then
+		grep -qE "^3[0-6] compared: 0 more, (2[0-9]|3[0-6]) less, 0 the same, " "$here/out"
+		return
+	fi
 	says "36 compared: 0 more, 36 less, 0 the same, 0 open" ||
 		says "36 compared: 0 more, 35 less, 0 the same, 1 open" ||
 		says "35 compared: 0 more, 35 less, 0 the same, 0 open; 1 not tested"
