@@ -355,10 +355,11 @@ static void leave(void *unused)
 	if (block->counters)
 		pm_instance_close(thread->instance);
 	pm_thread_free_entries(thread);
-	wipe_block(block);
 	size = thread->block_size;
 	pm_regions_acquire();
 	cds_list_del(&thread->list);
+	/* No disarm in another thread finds the block any more. */
+	wipe_block(block);
 	if (PM_GET(record->state) == PERFMON_PROFILE_THREAD_STATE_UNUSED)
 		pm_recycle_thread(record);
 	block = give_thread(thread);
