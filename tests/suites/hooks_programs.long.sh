@@ -57,7 +57,7 @@ hooked() {
 	(cd "$here" && "$@" >out 2>err && mv "$output" "$name.without" && mv err "$name.err") || return
 	(cd "$here" && "$perfmon" run --hooks=openmp,threads -e none -o "$name.csv" -f csv -- "$@" >out 2>err) || return
 	cmp "$here/$output" "$here/$name.without" && cmp "$here/err" "$here/$name.err" &&
-		grep -E '^all,.*\(parallel\)' "$here/$name.csv" | tee "$here/$name.rows" | head -n 20 && [ -s "$here/$name.rows" ]
+		grep -E '^all,.*\(parallel\)' "$here/$name.csv" >"$here/$name.rows" && head -n 20 "$here/$name.rows"
 }
 program() { # NAME PACKAGE PROGRAM OUTPUT COMMAND...
 	if command -v "$3" >/dev/null; then
