@@ -85,7 +85,7 @@ static void check_all(const struct pm_snapshot *s, int threads)
 		CHECK(thread->node_count == (uint32_t)paths + 1);
 		CHECK(!thread->record.lost_no_memory);
 		for (uint32_t n = 2; n <= thread->node_count; n++)
-			CHECK(pm_snapshot_visits(pm_snapshot_node(thread, n)) == 1);
+			CHECK(pm_node_visits(pm_snapshot_node(thread, n)) == 1);
 	}
 }
 

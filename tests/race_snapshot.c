@@ -76,7 +76,7 @@ static void *writer(void *argument)
 
 static void check_node(const struct perfmon_profile_node *node)
 {
-	uint64_t n = pm_snapshot_visits(node);
+	uint64_t n = pm_node_visits(node);
 
 	CHECK(node->time_ticks == 7 * n);
 	CHECK(node->time_squares == 49 * n);
@@ -121,8 +121,8 @@ static void nodes_are_whole_while_writers_run(void)
 			const struct perfmon_profile_node *node =
 				pm_snapshot_node(&s->threads[t], 2);
 
-			CHECK(pm_snapshot_visits(node) >= last[t]);
-			last[t] = pm_snapshot_visits(node);
+			CHECK(pm_node_visits(node) >= last[t]);
+			last[t] = pm_node_visits(node);
 			if (node->flags & PM_SNAPSHOT_TORN) {
 				torn++;
 			} else {
@@ -197,7 +197,7 @@ static void a_fold_is_seen_before_or_after(void)
 
 		CHECK(pm_snapshot_take(live.base, live.room, &s, NULL) == 0);
 		for (uint32_t t = 0; t < 2; t++) {
-			visits += pm_snapshot_visits(pm_snapshot_node(&s->threads[t], 2));
+			visits += pm_node_visits(pm_snapshot_node(&s->threads[t], 2));
 			ticks += pm_snapshot_node(&s->threads[t], 2)->time_ticks;
 		}
 		if (!s->partial) {
@@ -243,7 +243,7 @@ static void start_real_writers(pthread_t *threads)
  * are. */
 static void check_real(const struct perfmon_profile_node *node)
 {
-	uint64_t n = pm_snapshot_visits(node), binned = node->spilled;
+	uint64_t n = pm_node_visits(node), binned = node->spilled;
 	int first = -1, last = -1;
 	double mean;
 
@@ -268,8 +268,8 @@ static void check_real(const struct perfmon_profile_node *node)
 	CHECK(first == 63 - __builtin_clzll(node->time_min | 1));
 	CHECK(last == 63 - __builtin_clzll(node->time_max | 1));
 	mean = (double)node->time_ticks / (double)n;
-	CHECK(pm_snapshot_squares(node) >= (double)node->time_ticks * mean * (1 - 1e-6));
-	CHECK(pm_snapshot_squares(node) <=
+	CHECK(pm_node_squares(node) >= (double)node->time_ticks * mean * (1 - 1e-6));
+	CHECK(pm_node_squares(node) <=
 	      (double)node->time_ticks * (double)node->time_max * (1 + 1e-6));
 }
 
@@ -295,8 +295,8 @@ static void check_real_snapshot(const struct pm_snapshot *s, struct tally *tally
 			const struct perfmon_profile_node *node =
 				pm_snapshot_node(thread, n);
 
-			CHECK(pm_snapshot_visits(node) >= tally->last[place][n]);
-			tally->last[place][n] = pm_snapshot_visits(node);
+			CHECK(pm_node_visits(node) >= tally->last[place][n]);
+			tally->last[place][n] = pm_node_visits(node);
 			if (node->flags & PM_SNAPSHOT_TORN) {
 				tally->torn++;
 			} else {

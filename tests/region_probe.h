@@ -104,7 +104,7 @@ static inline uint64_t probe_visits(const struct pm_snapshot *snapshot, const ch
 		const struct perfmon_profile_node *node =
 			probe_node(snapshot, &snapshot->threads[i], path);
 
-		sum += node ? pm_snapshot_visits(node) : 0;
+		sum += node ? pm_node_visits(node) : 0;
 	}
 	return sum;
 }
@@ -152,8 +152,7 @@ static inline uint64_t probe_all_visits(const struct pm_snapshot *snapshot)
 
 	for (uint32_t i = 0; i < snapshot->thread_count; i++)
 		for (uint32_t n = 2; n <= snapshot->threads[i].node_count; n++)
-			sum += pm_snapshot_visits(
-				pm_snapshot_node(&snapshot->threads[i], n));
+			sum += pm_node_visits(pm_snapshot_node(&snapshot->threads[i], n));
 	return sum;
 }
 

@@ -285,7 +285,7 @@ Test(guest_whole, threads_count_themselves)
 			continue;
 		cr_assert_eq(node->defects + node->dropped_counts, 0);
 		sum += node->count[0].sum;
-		visits += pm_snapshot_visits(node);
+		visits += pm_node_visits(node);
 	}
 	cr_assert_eq(visits, 404);
 	cr_assert_geq(sum, expected + visits * (bias - 2));

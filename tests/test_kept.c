@@ -590,7 +590,7 @@ static void check_outgrown(const char *path, const char *why)
 		const struct perfmon_profile_node *node =
 			pm_snapshot_node(&s->threads[0], n);
 
-		cr_assert_eq(pm_snapshot_visits(node), node->entered);
+		cr_assert_eq(pm_node_visits(node), node->entered);
 	}
 	pm_snapshot_free(s);
 }

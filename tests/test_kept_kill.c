@@ -112,7 +112,7 @@ static void check_region(const struct pm_snapshot *s,
 
 	snprintf(path, sizeof(path), "worker/%s", names[region]);
 	node = probe_node(s, thread, path);
-	visits = node ? pm_snapshot_visits(node) : 0;
+	visits = node ? pm_node_visits(node) : 0;
 	entered = node ? node->entered : 0;
 	seen.visits += visits;
 	if (!doing) {

@@ -86,7 +86,7 @@ static void check_times(const struct pm_snapshot *s)
 
 	cr_assert_eq(probe_visits(s, "outer"), 3);
 	cr_assert_eq(probe_visits(s, "outer/name 99"), 3);
-	cr_assert_eq(pm_snapshot_visits(inner), 3);
+	cr_assert_eq(pm_node_visits(inner), 3);
 	ns = pm_snapshot_ns(s, (double)inner->time_ticks);
 	cr_assert_geq(ns, 5.9e6, "%.0f ns", ns);
 	cr_assert_lt(ns, 3e9, "%.0f ns", ns);
@@ -158,7 +158,7 @@ Test(region_less, a_refused_event_keeps_the_warm_path)
 		cr_assert_eq(s->threads[t].record.status[1], -EOPNOTSUPP);
 	}
 	node = probe_node(s, &s->threads[0], "refused");
-	cr_assert_eq(pm_snapshot_visits(node), 1);
+	cr_assert_eq(pm_node_visits(node), 1);
 	cr_assert_eq(node->count[0].lost_ns, 0, "no slow path");
 	pm_snapshot_free(s);
 }
@@ -573,7 +573,7 @@ static int any_fault(void)
 
 		/* A clock that fails is no clock of this world. */
 		CHILD_CHECK(!s->partial || failing == PM_CALL_CLOCK_GETTIME);
-		CHILD_CHECK(!node || pm_snapshot_visits(node) <= 4);
+		CHILD_CHECK(!node || pm_node_visits(node) <= 4);
 		pm_snapshot_free(s);
 	}
 	return 0;

@@ -232,7 +232,7 @@ static uint64_t visits_of(const struct pm_snapshot *snapshot,
 		const struct perfmon_profile_node *node = probe_node(
 			snapshot, &snapshot->threads[group->threads[i]], "work");
 
-		sum += node ? pm_snapshot_visits(node) : 0;
+		sum += node ? pm_node_visits(node) : 0;
 	}
 	return sum;
 }

@@ -170,7 +170,7 @@ static void storm(void (*function)(int), uint64_t visits_each)
 			pm_snapshot_node(&s->threads[0], n);
 
 		cr_assert_eq(node->defects, 0);
-		cr_assert_eq(node->entered, pm_snapshot_visits(node));
+		cr_assert_eq(node->entered, pm_node_visits(node));
 	}
 	pm_snapshot_free(s);
 }
@@ -385,8 +385,8 @@ Test(region_signals, a_jump_out_of_a_region_call_costs_its_visit)
 	cr_assert_eq(probe_sum(s, lost_in_handler), 0);
 	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
 	node = probe_node(s, &s->threads[0], "outer/round/x");
-	cr_assert_leq(pm_snapshot_visits(node), ended + ROUNDS);
-	cr_assert_geq(pm_snapshot_visits(node), ended);
+	cr_assert_leq(pm_node_visits(node), ended + ROUNDS);
+	cr_assert_geq(pm_node_visits(node), ended);
 	cr_assert_leq(node->entered, ended + ROUNDS);
 	cr_assert(!(node->sequence & 1));
 	pm_snapshot_free(s);

@@ -205,7 +205,7 @@ Test(region_threads, the_fold_is_the_sum)
 	cr_assert_eq(folded->record.aggregated, 6);
 	cr_assert_eq(folded->record.unmatched_ends, 6);
 	common = probe_node(s, folded, "common");
-	cr_assert_eq(pm_snapshot_visits(common), 6);
+	cr_assert_eq(pm_node_visits(common), 6);
 	cr_assert_eq(common->threads, 6);
 	cr_assert_leq(common->thread_min_ticks, common->thread_max_ticks);
 	cr_assert_eq(common->thread_min_ticks, common->time_min, "one visit a thread");
@@ -215,7 +215,7 @@ Test(region_threads, the_fold_is_the_sum)
 
 		snprintf(path, sizeof(path), "common/only in %d", i);
 		node = probe_node(s, folded, path);
-		cr_assert_eq(pm_snapshot_visits(node), (unsigned int)i + 1);
+		cr_assert_eq(pm_node_visits(node), (unsigned int)i + 1);
 		cr_assert_eq(node->threads, 1);
 		cr_assert_leq(node->time_ticks, common->time_max);
 		ticks += node->time_ticks;
@@ -226,7 +226,7 @@ Test(region_threads, the_fold_is_the_sum)
 	cr_assert_eq(binned, 6);
 	node = probe_node(s, folded, "left open");
 	cr_assert_eq(node->entered, 6);
-	cr_assert_eq(pm_snapshot_visits(node), 0);
+	cr_assert_eq(pm_node_visits(node), 0);
 	/* What was there with five is there with six. */
 	node = probe_node(apart, &apart->threads[0], "common");
 	cr_assert_leq(node->time_ticks, common->time_ticks);
@@ -308,8 +308,7 @@ Test(region_threads, threads_are_kept_apart_on_request)
 		ended += record->state == PERFMON_PROFILE_THREAD_STATE_ENDED;
 		cr_assert_gt(record->end_ticks, record->begin_ticks);
 		cr_assert_neq(record->tid, 0);
-		cr_assert_eq(pm_snapshot_visits(probe_node(s, &s->threads[i], "common")),
-			     1);
+		cr_assert_eq(pm_node_visits(probe_node(s, &s->threads[i], "common")), 1);
 	}
 	cr_assert_eq(ended, 4);
 	pm_snapshot_free(s);

@@ -547,7 +547,7 @@ Test(region_truth, threads_count_themselves)
 		cr_assert_eq(
 			node->count[0].lost_ns + node->defects + node->dropped_counts, 0);
 		sum += node->count[0].sum;
-		visits += pm_snapshot_visits(node);
+		visits += pm_node_visits(node);
 	}
 	cr_assert_eq(visits, 404);
 	/* A disturbed visit counts some more of our own instructions, and the emulator

@@ -60,14 +60,14 @@ Test(regions, a_node_holds_what_its_visits_took)
 	s = probe_take();
 	outer = probe_node(s, &s->threads[0], "outer");
 	inner = probe_node(s, &s->threads[0], "outer/inner");
-	cr_assert_eq(pm_snapshot_visits(inner), 2);
+	cr_assert_eq(pm_node_visits(inner), 2);
 	cr_assert_geq(outer->time_ticks, inner->time_ticks);
 	cr_assert_eq(inner->time_ticks, inner->time_min + inner->time_max);
 	cr_assert_geq(pm_snapshot_ns(s, (double)inner->time_max), 20e6);
 	cr_assert_geq(pm_snapshot_ns(s, (double)inner->time_min), 100e3);
 	squares = (double)inner->time_min * (double)inner->time_min +
 		  (double)inner->time_max * (double)inner->time_max;
-	cr_assert_float_eq(pm_snapshot_squares(inner) / squares, 1, 1e-9);
+	cr_assert_float_eq(pm_node_squares(inner) / squares, 1, 1e-9);
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
 		cr_assert_eq(
 			inner->histogram[i],
@@ -148,7 +148,7 @@ Test(regions, a_jump_out_of_any_depth_is_repaired)
 		probe_node(s, &s->threads[0], "jump/dive");
 
 	cr_assert_eq(first->entered, sizeof(depths) / sizeof(depths[0]));
-	cr_assert_eq(pm_snapshot_visits(first), 0, "none of them has ended");
+	cr_assert_eq(pm_node_visits(first), 0, "none of them has ended");
 	cr_assert_eq(first->mismatched_ends, first->entered);
 	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
 	pm_snapshot_free(s);
@@ -501,7 +501,7 @@ Test(regions, arming_while_threads_run)
 		if (s->threads[t].record.tid == (uint32_t)getpid())
 			own = probe_node(s, &s->threads[t], "outer/inner");
 	cr_assert_not_null(own);
-	cr_assert_eq(pm_snapshot_visits(own), 20000);
+	cr_assert_eq(pm_node_visits(own), 20000);
 	cr_assert_leq(probe_visits(s, "outer/inner"), 80000);
 	/* inner is begun inside of outer: nothing else can come of it than these. */
 	cr_assert_eq(probe_all_visits(s), probe_visits(s, "outer") +

@@ -63,7 +63,7 @@ Test(snapshot, a_profile_is_copied_whole)
 		cr_assert(thread->plan == &s->plans[0]);
 		node = pm_snapshot_node(thread, 2);
 		cr_assert_eq(node->time_ticks, 100 * (t + 1));
-		cr_assert_eq(pm_snapshot_visits(node), 1);
+		cr_assert_eq(pm_node_visits(node), 1);
 		node = pm_snapshot_node(thread, 3);
 		cr_assert_eq(node->time_ticks, 50 * (t + 1));
 		cr_assert_eq(pm_snapshot_node(thread, 4)->count[1].sum, 7);
@@ -218,7 +218,7 @@ Test(snapshot, a_dead_writers_node_is_marked)
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
 	cr_assert(!s->partial);
 	cr_assert_eq(s->threads[0].torn, 1);
-	cr_assert_eq(pm_snapshot_visits(pm_snapshot_node(&s->threads[0], 2)), 41);
+	cr_assert_eq(pm_node_visits(pm_snapshot_node(&s->threads[0], 2)), 41);
 	cr_assert(pm_snapshot_node(&s->threads[0], 2)->flags & PM_SNAPSHOT_TORN);
 	cr_assert_eq(pm_snapshot_node(&s->threads[0], 2)->entered, 42);
 	pm_snapshot_free(s);

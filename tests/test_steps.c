@@ -51,7 +51,7 @@ static void expect_grid(const struct pm_snapshot_steps *steps, uint64_t visits)
 			width *= 2;
 		cr_assert_eq(steps->step[i].first, next);
 		next = steps->step[i].last + 1;
-		cr_assert_eq(pm_snapshot_visits(node_of(steps, i)),
+		cr_assert_eq(pm_node_visits(node_of(steps, i)),
 			     next - steps->step[i].first);
 		cr_assert(next - steps->step[i].first == width || next == visits + 1,
 			  "step %u: %llu to %llu", i,
@@ -72,14 +72,14 @@ static void expect_sums(const struct pm_snapshot_steps *steps,
 		const struct perfmon_profile_node *step = node_of(steps, i);
 
 		ticks += step->time_ticks;
-		visits += pm_snapshot_visits(step);
+		visits += pm_node_visits(step);
 		squares += (unsigned __int128)step->time_squares_high << 64 |
 			   step->time_squares;
 		for (uint32_t c = 0; c < counters; c++)
 			sum[c] += step->count[c].sum;
 	}
 	all = (unsigned __int128)node->time_squares_high << 64 | node->time_squares;
-	cr_assert_eq(visits, pm_snapshot_visits(node));
+	cr_assert_eq(visits, pm_node_visits(node));
 	cr_assert_eq(ticks, node->time_ticks);
 	cr_assert(squares == all);
 	for (uint32_t c = 0; c < counters; c++)
@@ -187,7 +187,7 @@ Test(steps, equal_steps_have_equal_instructions)
 	/* An emulated CPU also counts what another one does while it stands still, so few steps
 	 * may have more. None has less. */
 	for (uint32_t i = 1; i < steps->count; i++) {
-		uint64_t wanted = pm_snapshot_visits(node_of(steps, i)) * each;
+		uint64_t wanted = pm_node_visits(node_of(steps, i)) * each;
 
 		if (i == 36 || i == 37 || !undisturbed(steps, i))
 			continue;
@@ -291,7 +291,7 @@ Test(steps, an_open_visit_is_entered)
 	cr_assert_eq(steps->step[2].first, 3);
 	cr_assert_eq(steps->step[2].last, 3);
 	cr_assert_eq(node_of(steps, 2)->entered, 1);
-	cr_assert_eq(pm_snapshot_visits(node_of(steps, 2)), 0);
+	cr_assert_eq(pm_node_visits(node_of(steps, 2)), 0);
 	PERFMON_REGION_END("step");
 	PERFMON_REGION_END("loop");
 	pm_snapshot_free(s);
@@ -408,7 +408,7 @@ Test(steps, a_killed_program_leaves_them)
 	cr_assert_eq(steps->count, 106);
 	cr_assert_eq(steps->step[105].first, 111);
 	cr_assert_eq(steps->step[105].last, 112);
-	cr_assert_eq(pm_snapshot_visits(node_of(steps, 105)), 1);
+	cr_assert_eq(pm_node_visits(node_of(steps, 105)), 1);
 	cr_assert_eq(node_of(steps, 105)->entered, 2);
 	pm_snapshot_free(s);
 	pm_profile_file_close(file);
@@ -459,9 +459,9 @@ static void *reads(void *stop)
 			cr_assert_eq(steps->step[n].first,
 				     n ? steps->step[n - 1].last + 1 : 1);
 			if (n + 1 < steps->count)
-				cr_assert_eq(pm_snapshot_visits(node_of(steps, n)),
+				cr_assert_eq(pm_node_visits(node_of(steps, n)),
 					     node_of(steps, n)->entered);
-			visits += pm_snapshot_visits(node_of(steps, n));
+			visits += pm_node_visits(node_of(steps, n));
 		}
 		cr_assert_geq(visits, seen);
 		seen = visits;

@@ -329,7 +329,7 @@ static uint64_t ended(const struct pm_snapshot *s, const char *path)
 		const struct perfmon_profile_node *node = probe_node(s, thread, path);
 
 		if (node)
-			sum += pm_snapshot_visits(node) +
+			sum += pm_node_visits(node) +
 			       pm_snapshot_stride(thread, node)->skipped;
 	}
 	return sum;

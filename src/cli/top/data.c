@@ -197,7 +197,7 @@ static void close_visits(struct pm_snapshot_thread *thread)
 			pm_snapshot_stride(thread, node);
 
 		node->entered =
-			pm_plus(pm_snapshot_visits(node), stride ? stride->skipped : 0);
+			pm_plus(pm_node_visits(node), stride ? stride->skipped : 0);
 	}
 }
 

@@ -107,8 +107,8 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 		     uint32_t count, pid_t tid, int cpu, unsigned int flags,
 		     struct pm_diag *diag);
 
-/* The same of a new instance, which has the memory. After an error, which may be -ENOMEM, *INSTANCE is
- * NULL. */
+/* Allocates an instance and opens it. Returns as pm_instance_open(), or -ENOMEM. After an error
+ * *INSTANCE is NULL. */
 int pm_instance_new(struct pm_instance **instance, const struct pm_event *events,
 		    uint32_t count, pid_t tid, int cpu, unsigned int flags,
 		    struct pm_diag *diag);

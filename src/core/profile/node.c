@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "core/profile/snapshot.h"
 #include "fastpath/fastpath.h"
 
 /* Stores the whole value at once, for the readers of a shared node; it costs nothing
@@ -135,7 +134,7 @@ static void add_fields(struct perfmon_profile_node *to, const struct pm_node_par
 	}
 	PLUS(to->entered, from->entered);
 	PLUS(to->time_ticks, ticks);
-	add_squares(to, pm_snapshot_squares(from) * part->ratio * part->ratio);
+	add_squares(to, pm_node_squares(from) * part->ratio * part->ratio);
 	if (from->sequence >= 2) {
 		uint64_t low = in_ticks(part, from->time_min);
 		uint64_t high = in_ticks(part, from->time_max);
@@ -193,7 +192,7 @@ struct pm_node_cost pm_node_cost(const struct perfmon_profile_cost *cost, uint64
 static double worth_of(const struct perfmon_profile_node *node, uint32_t columns)
 {
 	const struct perfmon_profile_stride *stride = pm_node_stride(node, columns);
-	uint64_t measured = pm_snapshot_visits(node);
+	uint64_t measured = pm_node_visits(node);
 
 	if (!measured)
 		return 1;

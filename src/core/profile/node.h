@@ -29,6 +29,18 @@ struct pm_node_part {
 void pm_node_add(struct perfmon_profile_node *to, const struct pm_node_part *part);
 void pm_node_add_shared(struct perfmon_profile_node *to, const struct pm_node_part *part);
 
+/* Returns how many visits have ended with all their values. */
+static inline uint64_t pm_node_visits(const struct perfmon_profile_node *node)
+{
+	return node->sequence / 2;
+}
+
+/* Returns the sum of the squares of NODE's visits. */
+static inline double pm_node_squares(const struct perfmon_profile_node *node)
+{
+	return (double)node->time_squares_high * 0x1p64 + (double)node->time_squares;
+}
+
 /* Returns true if NODE is a quantity of its parent, and no path. */
 static inline bool pm_node_is_quantity(const struct perfmon_profile_node *node)
 {

@@ -502,11 +502,11 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 		.parent = from->parent ? from->parent - 1 : 0,
 		.depth = ancestors(of, index, line),
 		.threads = is_sum(of) ? from->threads : 1,
-		.visits = pm_plus(pm_snapshot_visits(from), stride ? stride->skipped : 0),
+		.visits = pm_plus(pm_node_visits(from), stride ? stride->skipped : 0),
 		.entered = from->entered,
-		.measured = pm_snapshot_visits(from),
-		.weight = stride && stride->weight ? stride->weight
-						   : pm_snapshot_visits(from),
+		.measured = pm_node_visits(from),
+		.weight =
+			stride && stride->weight ? stride->weight : pm_node_visits(from),
 		.kind = node_kind(from),
 		.off_cpu_ns = from->off_cpu_ns,
 	};
@@ -570,7 +570,7 @@ static uint32_t status_of(const struct pm_snapshot_thread *thread,
 		return PERFMON_VALUE_NEVER_OPENED;
 	if (status == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL || node->fallback_reads)
 		flags = PERFMON_VALUE_SYSCALL;
-	if (pm_snapshot_visits(node) <= node->dropped_counts &&
+	if (pm_node_visits(node) <= node->dropped_counts &&
 	    node_kind(node) != PERFMON_PROFILE_NODE_KIND_ADOPTED)
 		return flags;
 	/* An event that happens only in the kernel may not be counted at all, which shows
@@ -592,7 +592,7 @@ static double counted_ns(const struct pm_snapshot *s,
 {
 	double ns =
 		pm_snapshot_ns(s, (double)node->time_ticks) - (double)node->off_cpu_ns;
-	double measured = (double)pm_snapshot_visits(node);
+	double measured = (double)pm_node_visits(node);
 
 	if (measured > node->dropped_counts)
 		return ns * (measured - node->dropped_counts) / measured;

@@ -12,7 +12,7 @@ static double quantity_of(const struct pm_snapshot *snapshot,
 			  const struct perfmon_profile_node *node, uint32_t quantity,
 			  uint64_t skipped, struct pm_node_cost *added)
 {
-	uint64_t visits = pm_snapshot_visits(node);
+	uint64_t visits = pm_node_visits(node);
 	uint32_t c = quantity - PM_READER_COUNTS;
 
 	*added = (struct pm_node_cost){.inside = 0};
@@ -45,7 +45,7 @@ static void add_node(const struct pm_snapshot *snapshot,
 	struct pm_reader_sum *parent = sums + (size_t)(node->parent - 1) * width;
 	bool is_below_adopted =
 		pm_node_is_adopted(pm_snapshot_node(thread, node->parent));
-	uint64_t measured = pm_snapshot_visits(node);
+	uint64_t measured = pm_node_visits(node);
 	uint64_t skipped = stride ? stride->skipped : 0;
 	uint32_t around = pm_snapshot_around(thread, node);
 	double held =

@@ -204,18 +204,6 @@ static inline uint64_t pm_snapshot_threads(const struct pm_snapshot_thread *thre
 		       : 1;
 }
 
-/* Returns how many visits have ended with all their values. */
-static inline uint64_t pm_snapshot_visits(const struct perfmon_profile_node *node)
-{
-	return node->sequence / 2;
-}
-
-/* Returns the sum of the squares of NODE's visits. */
-static inline double pm_snapshot_squares(const struct perfmon_profile_node *node)
-{
-	return (double)node->time_squares_high * 0x1p64 + (double)node->time_squares;
-}
-
 static inline struct perfmon_profile_node *
 pm_snapshot_node(const struct pm_snapshot_thread *thread, uint32_t number)
 {

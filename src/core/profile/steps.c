@@ -212,7 +212,7 @@ static void node_less(struct perfmon_profile_node *node,
 static void node_end(const struct pm_snapshot_steps *steps,
 		     struct perfmon_profile_node *node)
 {
-	bool one = pm_snapshot_visits(node) == 1;
+	bool one = pm_node_visits(node) == 1;
 
 	node->parent = 1;
 	node->region = steps->path[steps->depth - 1];

@@ -98,7 +98,7 @@ static bool is_open(const struct pm_snapshot_thread *thread,
 		    const struct perfmon_profile_node *node)
 {
 	const struct perfmon_profile_stride *stride = pm_snapshot_stride(thread, node);
-	uint64_t ended = pm_plus(pm_snapshot_visits(node), node->mismatched_ends);
+	uint64_t ended = pm_plus(pm_node_visits(node), node->mismatched_ends);
 
 	return node->entered > pm_plus(ended, stride ? stride->skipped : 0);
 }

@@ -38,7 +38,7 @@ static struct share share_of(const struct pm_snapshot_thread *thread,
 			      .even = 1};
 	double held;
 
-	share.measured = share.all = pm_snapshot_visits(node);
+	share.measured = share.all = pm_node_visits(node);
 	if (share.stride)
 		pm_add(&share.all, share.stride->skipped);
 	share.is_unknown = (!share.measured && share.all) ||
@@ -98,7 +98,7 @@ static struct weight weight_of_node(const struct pm_report_model *model,
 	if (!model->exact)
 		return (struct weight){
 			.ticks = from->time_ticks,
-			.squares = pm_snapshot_squares(from),
+			.squares = pm_node_squares(from),
 			.cubes = share->stride ? share->stride->time_cubes : 0,
 			.cost = thread->plan ? &thread->plan->time : NULL,
 		};
@@ -477,7 +477,7 @@ static uint32_t marks_of(const struct pm_snapshot_thread *thread,
 {
 	const struct perfmon_profile_stride *stride = pm_snapshot_stride(thread, node);
 	uint64_t skipped = stride ? stride->skipped : 0;
-	uint64_t visits = pm_snapshot_visits(node);
+	uint64_t visits = pm_node_visits(node);
 	const struct {
 		bool holds;
 		uint32_t mark;
