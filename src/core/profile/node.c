@@ -188,13 +188,12 @@ struct pm_node_cost pm_node_cost(const struct perfmon_profile_cost *cost, uint64
 	};
 }
 
-/* Returns how many visits each of those that the sums of NODE hold stands for. */
-static double worth_of(const struct perfmon_profile_node *node, uint32_t columns)
+double pm_node_worth(const struct perfmon_profile_node *node,
+		     const struct perfmon_profile_stride *stride)
 {
-	const struct perfmon_profile_stride *stride = pm_node_stride(node, columns);
 	uint64_t measured = pm_node_visits(node);
 
-	if (!measured)
+	if (!stride || !measured)
 		return 1;
 	return (double)pm_plus(measured, stride->skipped) /
 	       (double)(stride->weight ? stride->weight : measured);
@@ -204,7 +203,8 @@ static void add_below(struct perfmon_profile_node *to,
 		      const struct perfmon_profile_node *node, uint32_t columns,
 		      bool strided)
 {
-	double worth = strided ? worth_of(node, columns) : 1;
+	double worth =
+		pm_node_worth(node, strided ? pm_node_stride(node, columns) : NULL);
 
 	PLUS(to->time_ticks, pm_times(node->time_ticks, worth));
 	PLUS(to->off_cpu_ns, pm_times(node->off_cpu_ns, worth));

@@ -59,6 +59,11 @@ static inline bool pm_node_is_overlapping(const struct perfmon_profile_node *nod
 	return node->flags & PERFMON_PROFILE_NODE_OVERLAPPING;
 }
 
+/* Returns how many visits each of those that the sums of NODE hold stands for. STRIDE is the node's, or
+ * NULL. */
+double pm_node_worth(const struct perfmon_profile_node *node,
+		     const struct perfmon_profile_stride *stride);
+
 /* The cost of measuring: in the values of a node's visits, and in those of the visits around them. The
  * latter has that of visits that a stride passed over. */
 struct pm_node_cost {

@@ -45,13 +45,10 @@ static void add_node(const struct pm_snapshot *snapshot,
 	struct pm_reader_sum *parent = sums + (size_t)(node->parent - 1) * width;
 	bool is_below_adopted =
 		pm_node_is_adopted(pm_snapshot_node(thread, node->parent));
-	uint64_t measured = pm_node_visits(node);
 	uint64_t skipped = stride ? stride->skipped : 0;
 	uint32_t around = pm_snapshot_around(thread, node);
-	double held =
-		stride && stride->weight ? (double)stride->weight : (double)measured;
 	/* Values of all visits are SHARE times those of the measured ones. */
-	double share = held > 0 ? (double)pm_plus(measured, skipped) / held : 1;
+	double share = pm_node_worth(node, stride);
 
 	if (pm_node_is_quantity(node))
 		return;
