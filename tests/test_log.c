@@ -340,6 +340,39 @@ Test(log, ids_come_while_a_file_is_followed)
 	perfmon_log_close(reader);
 }
 
+static unsigned int reads_made;
+
+static int count_reads(enum pm_kernel_call call)
+{
+	reads_made += call == PM_CALL_PREAD;
+	return 0;
+}
+
+/* The head of a file may be long, and there may be many such records. */
+Test(log, an_id_that_no_event_has_is_looked_for_once)
+{
+	struct pm_log *log = log_begin(log_path, -1, 0);
+	struct perfmon_log *reader;
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		log_make_sample(&record, 1, i);
+		record.words[1] = 999;
+		cr_assert_eq(pm_log_append(log, &record.header), 0);
+	}
+	cr_assert_eq(pm_log_flush(log), 0);
+	reader = log_reopen(log_path);
+	reads_made = 0;
+	pm_kernel_fault = count_reads;
+	for (uint64_t i = 0; i < 1000; i++) {
+		cr_assert_eq(next(reader), 1, "%s", log_message_of(reader));
+		cr_assert_eq(got.event, UINT32_MAX);
+	}
+	pm_kernel_fault = NULL;
+	cr_expect_lt(reads_made, 100);
+	perfmon_log_close(reader);
+	cr_assert_eq(pm_log_close(log), 0);
+}
+
 /* A stream has an event once more for each instance that was opened later. */
 Test(log, a_stream_of_many_instances)
 {

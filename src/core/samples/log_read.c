@@ -92,11 +92,19 @@ static int place(struct perfmon_log *log, const struct pm_log_header *header)
 static int read_head(struct perfmon_log *log)
 {
 	struct pm_log_header header;
-	int err = pm_log_read_at(log, 0, sizeof(header), &header);
+	struct stat st;
+	int err = pm_kernel_fstat(log->fd, &st);
 
+	if (err)
+		return pm_diag_set(&log->diag, err, "cannot read the log: %s",
+				   strerror(-err));
+	err = pm_log_read_at(log, 0, sizeof(header), &header);
 	err = err ?: place(log, &header);
 	err = err ?: pm_log_index_attrs(log, &header);
-	return err ?: pm_log_index_features(log, &header);
+	err = err ?: pm_log_index_features(log, &header);
+	if (!err)
+		log->looked_at = (uint64_t)st.st_size;
+	return err;
 }
 
 /* Recognises the form and reads the head. */
@@ -261,12 +269,13 @@ static int bad_record(struct perfmon_log *log, const struct perf_event_header *r
 			   log->position, record->type, record->size, what);
 }
 
-/* Returns the event of an ID, which a growing file may have only since the last look. */
+/* Returns the event of the next record's ID. A growing file has it in its head before it has the
+ * record, which may be newer than the last look at the head. */
 static uint32_t event_of(struct perfmon_log *log, uint64_t id)
 {
 	uint32_t event = pm_log_event_of(log, id);
 
-	if (event != UINT32_MAX || !log->growing)
+	if (event != UINT32_MAX || !log->growing || log->position < log->looked_at)
 		return event;
 	/* An error comes back with the next record. */
 	if (read_head(log))

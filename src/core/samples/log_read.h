@@ -36,10 +36,11 @@ struct perfmon_log {
 	int error;     /* the result of every further call */
 
 	uint64_t file_size;
-	uint64_t data_end; /* the records' end; UINT64_MAX: the end of the bytes */
-	size_t at, used;   /* bytes of the buffer from at to used are not read yet */
-	uint64_t position; /* position of the buffer's `at` in the log */
-	uint64_t skip;	   /* bytes from there on that are not records */
+	uint64_t looked_at; /* the size that the file had at the last look at its head */
+	uint64_t data_end;  /* the records' end; UINT64_MAX: the end of the bytes */
+	size_t at, used;    /* bytes of the buffer from at to used are not read yet */
+	uint64_t position;  /* position of the buffer's `at` in the log */
+	uint64_t skip;	    /* bytes from there on that are not records */
 
 	struct pm_log_source *sources;
 	uint32_t count;
