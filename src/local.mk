@@ -158,7 +158,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/session/overflow/notices.h src/core/session/overflow/overflow.h \
 	src/core/session/overflow/period.c src/core/session/overflow/period.h \
 	src/core/session/overflow/queue.c src/core/session/overflow/reset.c \
-	src/core/session/overflow/stopped.c \
+	src/core/session/overflow/reset.h src/core/session/overflow/stopped.c \
 	src/core/session/overflow/stopped.h src/core/session/run/breakpoint.c \
 	src/core/session/run/build.c src/core/session/run/install.c \
 	src/core/session/run/loss.c src/core/session/run/run.c src/core/session/run/run.h \

@@ -24,6 +24,7 @@
 
 #include "core/session/overflow/overflow.h"
 #include "core/session/overflow/period.h"
+#include "core/session/overflow/reset.h"
 #include "core/session/sampling/sampling.h"
 #include "core/session/sets/sets.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Values that are set back, after an overflow of their own or of another counter. */
-#include "core/session/overflow/period.h"
+#include "core/session/overflow/reset.h"
 
 #include "core/session/sampling/sampling.h"
 
