@@ -78,7 +78,7 @@ static void send_signal(int number);
 /* Ends what still runs. */
 static void give_up(void)
 {
-	if (status >= 0)
+	if (status >= 0 || child <= 0)
 		return;
 	send_signal(SIGKILL);
 	kill(child, SIGKILL);
@@ -515,7 +515,7 @@ static void send_signal(int number)
 		kill(-group, number);
 }
 
-static void start(char **command)
+static void start(const char *size, char **command)
 {
 	char *name;
 	int slave;
@@ -527,6 +527,8 @@ static void start(char **command)
 		exit(2);
 	}
 	tcgetattr(master, &at_begin);
+	/* Before the command begins: one that asked too early would be told of no size. */
+	resize(size);
 	fflush(stdout);
 	child = fork();
 	if (!child)
@@ -545,9 +547,7 @@ int main(int argc, char **argv)
 	for (int r = 0; r < ROWS; r++)
 		blank(r, 0, COLUMNS);
 	snprintf(size, sizeof(size), "%s %s", argv[1], argv[2]);
-	rows = columns = 2;
-	start(argv + 3);
-	resize(size);
+	start(size, argv + 3);
 	while (fgets(line, sizeof(line), stdin)) {
 		char *text = line + strcspn(line, " \n");
 

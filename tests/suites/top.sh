@@ -385,6 +385,61 @@ scrolls() {
 }
 try "rows and columns scroll" scrolls
 
+# A window manager may give a window its size while the program in it begins: just after any
+# of its questions for the size.
+cat >"$here/late.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+static int asked;
+
+__attribute__((destructor)) static void tell(void)
+{
+	FILE *file = fopen(getenv("ASKED"), "w");
+
+	fprintf(file, "%d\n", asked);
+	fclose(file);
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	static int (*real)(int, unsigned long, ...);
+	va_list arguments;
+	void *argument;
+	int got;
+
+	va_start(arguments, request);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	real = real ? real : dlsym(RTLD_NEXT, "ioctl");
+	got = real(fd, request, argument);
+	if (request == TIOCGWINSZ && ++asked == atoi(getenv("LATE")))
+		real(fd, TIOCSWINSZ, &(struct winsize){.ws_row = 8, .ws_col = 50});
+	return got;
+}
+END
+gcc -shared -fPIC "$here/late.c" -o "$here/late.so"
+late() { # NTH LINE...
+	local nth=$1
+	shift
+	printf '%s\n' "$@" "keys q" "ends 0" |
+		timeout 60 "$terminal" 20 100 env ASKED="$here/asked" LATE="$nth" LD_PRELOAD="$here/late.so" \
+			"$perfmon" top -d 0.1 "$work"
+}
+late_size() {
+	local nth
+	late 0 "line 19 q leave" || return 1
+	is_more "$(cat "$here/asked")" 0 || return 1
+	for ((nth = $(cat "$here/asked"); nth; nth--)); do
+		late "$nth" "line 7 q leave" "gone flat" || return 1
+	done
+}
+try "a size that comes while it begins is taken" late_size
+
 counts() { printf 'ends 0\nrestored\n' | on_screen 20 100 -n 3 "$work"; }
 try "leaves after a number of tables" counts
 ended_on_screen() {

@@ -124,11 +124,19 @@ static SCREEN *screen_begin(void)
 {
 	const char *type = getenv("TERM");
 	SCREEN *terminal;
+	sigset_t resize;
 
 	setlocale(LC_CTYPE, "");
 	if (tcgetattr(STDIN_FILENO, &before.modes))
 		return NULL;
+	/* ncurses reads the size before it handles SIGWINCH. One that comes between them
+	 * would be ignored, and the table drawn for a size that is no longer true; one that
+	 * is blocked waits for the handler. */
+	sigemptyset(&resize);
+	sigaddset(&resize, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &resize, NULL);
 	terminal = newterm(NULL, stdout, stdin);
+	sigprocmask(SIG_UNBLOCK, &resize, NULL);
 	if (!terminal) {
 		cli_complain("top",
 			     "unknown terminal: TERM is '%s'; use --once for a table",
