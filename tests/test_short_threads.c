@@ -123,10 +123,14 @@ Test(short_threads, a_visit_takes_a_third_of_what_its_thread_takes)
 		cr_skip_test("the sanitizer takes most of the time\n");
 	setenv("PERFMON_EVENTS", "none", 1);
 	run_threads(EACH, true);
-	for (int i = 0; i < 2 * ROUNDS; i++) {
+	/* The least of each has the least of what other programs add. Beside busy ones it takes more
+	 * rounds to find. */
+	for (int i = 0; i < 20 * ROUNDS; i++) {
 		ns = cpu_ns(i & 1);
 		if (ns < least[i & 1])
 			least[i & 1] = ns;
+		if (i > 2 * ROUNDS && least[1] - least[0] < least[0] / 3)
+			break;
 	}
 	printf("# a thread takes %.1f us of CPU time, with a visit %.1f us\n",
 	       least[0] / 1e3, least[1] / 1e3);
