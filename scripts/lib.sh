@@ -11,6 +11,8 @@ PM_JOBS=${PM_JOBS:-2}
 PM_NATIVE=${PM_NATIVE:-$PM_BUILD/native}
 PM_NATIVE_OPTIONS=${PM_NATIVE_OPTIONS:-}
 PM_NAME=${0##*/}
+# configure would choose bash, in which libtool takes half as long again.
+[ -n "${CONFIG_SHELL-}" ] || [ ! -x /bin/dash ] || export CONFIG_SHELL=/bin/dash
 
 # Everything a script says about itself goes to stderr: stdout is for results.
 pm_say() { printf '%s: %s\n' "$PM_NAME" "$*" >&2; }

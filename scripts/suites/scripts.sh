@@ -21,12 +21,10 @@ status_is() { # STATUS COMMAND...
 # The library tells of each variable of its prefix that it does not know.
 try "check: has no variable with the library's prefix" status_is 1 \
 	grep -q 'PERFMON_[A-Z]*JOBS' scripts/check scripts/lib.sh
-try "guest: a status is passed on" status_is 7 scripts/guest sh -c 'exit 7'
-try "guest: a quote in an argument" status_is 0 \
-	scripts/guest --no-build --env "A=it's" sh -c "[ \"\$A\" = \"it's\" ]"
+# A quote in an argument and in the environment, and the status.
 # shellcheck disable=SC2016 # for the guest's shell
-try "guest: an unprivileged user" status_is 0 \
-	scripts/guest --no-build --user sh -c '[ $(id -u) -ne 0 ]'
+try "guest: a user's command is passed on, and its status" status_is 7 scripts/guest --user \
+	--env "A=it's" sh -c '[ "$A" = "it'\''s" ] && [ $(id -u) -ne 0 ] && exit 7'
 try "guest: a time limit" status_is 124 \
 	scripts/guest --no-build --timeout 8 sh -c 'while :; do :; done'
 try "guest: an unknown command" status_is 127 scripts/guest --no-build no-such-command

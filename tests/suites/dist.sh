@@ -20,8 +20,9 @@ fi
 distcheck() {
 	chmod -R u+w "$build"/perfmon-*/ 2>/dev/null || true
 	rm -rf "$build"/perfmon-*/
-	# With the flags of the native suite, which has compiled most of it: see PM_CCACHE.
-	pm_cached make -C "$build" -j "$PM_JOBS" distcheck \
+	# With the flags of the native suite, which has compiled most of it: see PM_CCACHE. What
+	# is packed is unpacked at once, and need not be small.
+	XZ_OPT=-0 pm_cached make -C "$build" -j "$PM_JOBS" distcheck \
 		DISTCHECK_CONFIGURE_FLAGS="--enable-werror --disable-static" "${some[@]}"
 }
 must distcheck in_shell distcheck
