@@ -35,3 +35,22 @@ try "guest: files go in and out" status_is 0 scripts/guest --no-build --file REA
 try "guest: the same file came back" cmp README.md "$out/r"
 try "guest: a bad sysctl is an error" status_is 125 \
 	scripts/guest --no-build --set no.such=1 true
+
+# run-test: a program that fails the first time, for that reason.
+cat >"$PM_SUITE_DIR/fails_once" <<'END'
+#!/bin/sh
+[ ! -e "$PM_TAP_DIR/again" ] || exit 0
+touch "$PM_TAP_DIR/again"
+[ -n "$SAYS" ] || exit 1
+sh -c 'kill -s TRAP $$'
+exit 1
+END
+chmod +x "$PM_SUITE_DIR/fails_once"
+# runs_once WANT SAYS
+runs_once() {
+	rm -rf "$PM_SUITE_DIR/taps"
+	mkdir "$PM_SUITE_DIR/taps"
+	status_is "$1" env PM_TAP_DIR="$PM_SUITE_DIR/taps" SAYS="$2" scripts/run-test "$PM_SUITE_DIR/fails_once"
+}
+try "run-test: a test that the machine ended by a lost breakpoint is run once more" runs_once 0 yes
+try "run-test: no other is" runs_once 1 ""
