@@ -71,7 +71,7 @@ static void wave(int first)
 /* Row: DC-06 DC-02 */
 Test(region_threads, thousands_in_waves_of_a_hundred)
 {
-	/* The emulated machine takes as long for a fifth of them. */
+	/* All of them run natively. Sanitizers and the emulated machine are slower. */
 	const int count = getenv("PERFMON_TEST_SHORT") ? 2000 : 10000;
 	struct pm_snapshot *early, *late;
 	int descriptors;
