@@ -15,10 +15,9 @@
 #define BREAKPOINTS_SILENT "hardware breakpoints open here but do not fire"
 
 /*
- * Linux takes a breakpoint for the instruction INT1 when the CPU says no cause, and ends the
- * program. Under KVM before Linux 6.14 the cause (DR6) is lost when a timer of the host comes
- * between the breakpoint and the kernel's look at it. scripts/run-test knows the line, and runs
- * the test once more.
+ * Linux takes a breakpoint for the instruction INT1 if the CPU gives no cause, and ends the
+ * program. KVM before Linux 6.14 can lose the cause (DR6). scripts/run-test knows the line, and
+ * runs such a test once more.
  */
 static inline void breakpoint_is_lost(int number, siginfo_t *info, void *context)
 {
